@@ -402,7 +402,7 @@ def test_a_column_without_a_gold_label(
     ("more", "labels", "told"),
     [
         ([], ["Late", "late", "damaged", "Damaged"], "add --merge-labels"),
-        (["--merge-labels"], ["late", "damaged"], "Counted as one label, “late”: “Late”."),
+        (["--merge-labels"], ["late", "damaged"], "Merged into the label “late”: “Late”."),
         (
             ["--merge-labels", "--label", "Late", "--label", "damaged"],
             ["Late", "damaged"],

@@ -161,11 +161,11 @@ def test_labels_that_look_the_same_are_told_and_merged_if_asked(
     table.write_text("text,gold\na,Late\nb,late\nc,late\nd,Lost\ne,LATE\n")
     columns = [str(table), "--text", "text", "--gold", "gold", "--gold-as", use]
     assert run("create", str(tmp_path / "p.sce"), *columns) == 0
-    assert "To count labels that look the same as one, add --merge-labels." in capsys.readouterr().err
+    assert "Some labels look the same: add --merge-labels to merge them." in capsys.readouterr().err
     assert run("create", str(tmp_path / "q.sce"), *columns, "--merge-labels", "--json") == 0
     found = capsys.readouterr()
     assert "add --merge-labels" not in found.err
-    assert "Counted as one label" in found.err
+    assert "Merged into the label" in found.err
     made = json.loads(found.out)
     assert len(made["labels"]) == 2
     assert {label.lower() for label in made["labels"]} == {"late", "lost"}

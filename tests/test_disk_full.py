@@ -73,7 +73,7 @@ def test_a_project_that_finds_no_room_leaves_nothing(
     with no_file_above(limit):
         assert cli.main(create) == 2
     told = capsys.readouterr().err.splitlines()[-1]
-    assert "room" in told
+    assert "free space" in told
     assert names(out.parent) == []
     assert cli.main(create) == 0
     with Project.open(out) as project:
@@ -89,7 +89,7 @@ def test_a_copy_that_finds_no_room_leaves_nothing(
     tables.import_table(source, large, text_columns=["text"], progress=SilentProgress()).close()
     with no_file_above(2_000_000):
         assert cli.main(["project", way, str(source), str(copy)]) == 2
-    assert "room" in capsys.readouterr().err
+    assert "free space" in capsys.readouterr().err
     assert names(copy.parent) == []
 
 
@@ -117,7 +117,7 @@ def test_a_project_that_cannot_be_brought_into_one_file_says_so(tmp_path: Path, 
     project.add_rows(["text"], [[(f"{n} " * 1000,) for n in range(500)]], text_columns=[0], source={})
     with (
         no_file_above(500_000),
-        pytest.raises(LeftInLog, match=r"All is saved, but leave p.sce-wal beside it"),
+        pytest.raises(LeftInLog, match=r"Everything is saved, but keep p.sce-wal beside it"),
     ):
         project.close()
     project.close()
@@ -178,9 +178,7 @@ def test_without_room_the_search_index_is_left_for_later(
     ):
         assert cli.main(["project", *arguments]) == 0
         told = capsys.readouterr().err
-        assert (
-            f"Note: {done}There is too little room for the search index: searching works without it" in told
-        )
+        assert f"Note: {done}There is not enough disk space for the search index. Search still works" in told
         assert "again" not in told
     monkeypatch.undo()
     with Project.open(path) as project:
@@ -195,21 +193,21 @@ def test_an_index_that_finds_no_room_does_not_say_to_add_the_rows_again(
     path = str(tmp_path / "p.sce")
 
     def fail(*_: object) -> int:
-        raise UserError("The disk is full: make room, then do this again; what was saved before is safe.")
+        raise UserError("The disk is full: free some space, then try again. Everything saved so far is safe.")
 
     monkeypatch.setattr(search, "_index_some", fail)
     assert cli.main(["project", "create", path, str(table), "--text", "text"]) == 0
     told = capsys.readouterr().err
-    failed = "The search index was not built (The disk is full): searching works"
+    failed = "The search index was not built (The disk is full). Search still works"
     assert f"The project was created. {failed}" in told
-    assert "do this again" not in told
+    assert "try again" not in told
 
 
 def test_gold_labels_that_find_no_room_do_not_make_one_add_the_rows_again(
     tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object, **__: object) -> None:
-        raise UserError("The disk is full: make room, then do this again; what was saved before is safe.")
+        raise UserError("The disk is full: free some space, then try again. Everything saved so far is safe.")
 
     with Project.create(tmp_path / "p.sce") as project:
         progress = SilentProgress()
@@ -230,7 +228,7 @@ def test_a_decision_that_finds_no_room_is_refused_and_undone(tmp_path: Path) -> 
     with Project.create(tmp_path / "p.sce") as project:
         project.add_rows(["text"], [[("a",)] * 3], text_columns=[0], source={})
         project.decide([1], Decision.NONE)
-        with no_file_above(10_000), pytest.raises(UserError, match="room"):
+        with no_file_above(10_000), pytest.raises(UserError, match="free space"):
             project.set_marks(2, note="x" * 100_000)
         assert (sorted(project.annotations([1, 2])), project.marks([2])) == ([1], {})
         project.set_marks(2, note="x")

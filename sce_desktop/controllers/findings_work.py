@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sce_desktop.core.annotations import Row
+from sce_desktop.core.i18n import PSEUDO, _, language, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell
 
@@ -69,7 +70,7 @@ class Answer:
 
     @property
     def nothing(self) -> bool:
-        """Whether nobody has decided or scored anything."""
+        """Whether no row is labelled or scored."""
         return not self.findings.decided and not self.evidence.probabilities
 
     @property
@@ -80,7 +81,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class CellRows:
-    """The rows behind one cell: what people decided comes first, then the surest predictions."""
+    """The rows behind one cell: labelled rows come first, then the surest predictions."""
 
     ids: tuple[int, ...]
     decided: int
@@ -136,13 +137,23 @@ def look(
     )
     notes = list(found_parts.notes if found_parts else ())
     if evidence.waiting:
-        notes.append(f"Rows of the random sample that nobody has decided yet: {evidence.waiting:,}.")
+        notes.append(
+            ngettext(
+                "{count} row of the audit sample is still unlabelled.",
+                "{count} rows of the audit sample are still unlabelled.",
+                evidence.waiting,
+            )
+        )
     if evidence.frame is not None and (outside := int((~evidence.frame & (evidence.answer < 0)).sum())):
         notes.append(
-            f"Undecided rows that the random sample was not drawn from: {outside:,}; draw another one."
+            ngettext(
+                "The audit sample was not drawn from {count} unlabelled row: draw another sample.",
+                "The audit sample was not drawn from {count} unlabelled rows: draw another sample.",
+                outside,
+            )
         )
     if evidence.multi_label:
-        notes.append("A row may have several labels: the shares need not sum to 100 %.")
+        notes.append(_("Rows may have several labels: the shares need not sum to 100%."))
     return Answer(
         replace(wanted, column=column, unit=found_parts.unit if found_parts else wanted.unit),
         findings,
@@ -215,14 +226,16 @@ def as_text(answer: Answer, order: Sequence[int], *, progress: Progress) -> str:
 
 def write(project: Project, answer: Answer, path: Path, *, replace: bool = False, progress: Progress) -> Path:
     """Write ``answer`` to a workbook or a page, by the ending of ``path``."""
+    from babel.dates import format_date
+
     from sce_desktop.tasks.evaluation.report import Report, collect_examples, write_html, write_xlsx
 
     shown = collect_examples(project, answer.evidence, answer.findings, alias=answer.wanted.alias)
     progress.check()
-    today = date.today()
+    tag = "en_GB" if language() in ("en", PSEUDO) else language()
     made = Report(
-        f"Findings: {project.path.stem}",
-        f"{today.day} {today:%B %Y}",
+        _("Findings: {project}", project=project.path.stem),
+        format_date(date.today(), "long", locale=tag),
         answer.findings,
         shown,
         over_time=answer.wanted.view == "time",
@@ -235,4 +248,4 @@ def write(project: Project, answer: Answer, path: Path, *, replace: bool = False
 
 def _models(answer: Answer) -> list[str]:
     """Which model's probabilities helped when they were read: a line, or none."""
-    return [f"Probabilities of {answer.read.model}."] if answer.evidence.probabilities else []
+    return [_("Model: {model}.", model=answer.read.model)] if answer.evidence.probabilities else []

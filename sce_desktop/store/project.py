@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.tables import Cell
@@ -124,7 +125,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
     @property
     def open_elsewhere(self) -> bool:
         """Whether nothing can be changed because another window had the project open; see `is_free`."""
-        return self.read_only_reason == opening.OPEN_ELSEWHERE
+        return self.read_only_reason == _(opening.OPEN_ELSEWHERE)
 
     def is_free(self) -> bool:
         """Whether nobody has the project open for changes by now: whoever opens it again can make some."""
@@ -304,7 +305,9 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         if not (overwrite and copy.exists()):
             return repair.repair_project(path, copy, watcher)
         if path.exists() and copy.samefile(path):
-            raise UserError(f"{copy} is what is to be repaired: choose another name.")
+            raise UserError(
+                _("{copy} is the project to repair: choose another name for the repaired copy.", copy=copy)
+            )
         with temporary_beside(copy.resolve()) as aside:
             report = repair.repair_project(path, aside, watcher)
             placing.put_in_place(aside, copy, overwrite=True)

@@ -9,6 +9,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import KeptModel, ModelKind, ModelVersion, Run, Scores
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
@@ -209,7 +210,7 @@ class ModelMethods:
             return versions.weights(connection, version_id)
 
     def active_version(self) -> ModelVersion | None:
-        """Return the version that scores come from, None if it is a model as it was."""
+        """Return the version that scores come from, None if it is a base model."""
         with self._database.read() as connection:
             return versions.active(connection)
 
@@ -219,13 +220,13 @@ class ModelMethods:
             return versions.active_title(connection)
 
     def activate_version(self, version_id: int | None) -> None:
-        """Let scores come from a version, or (None) from a model as it was. KeyError if there is none."""
+        """Let scores come from a version, or (None) from a base model. KeyError if there is none."""
         with self._database.write(durable=True) as connection:
             before = versions.active(connection)
             versions.activate(connection, version_id)
             if (before and before.id) != version_id:
                 now_active = versions.active(connection)
-                text = f"Use model “{now_active.name}”" if now_active else history.AS_IT_WAS
+                text = _("Use model “{name}”", name=now_active.name) if now_active else _(history.BASE_MODEL)
                 action = history.begin(connection, ChangeKind.VERSION, text)
                 history.record_version(connection, action, before.id if before else None)
 

@@ -82,7 +82,7 @@ def test_name_is_taken_until_the_coder_is_removed(coded: Project, path: Path) ->
     assert coded.coders() == ()
     with pytest.raises(KeyError):
         coded.coder_answers(coder.id)
-    assert coded.undo_text() == "Remove answers of Ann"
+    assert coded.undo_text() == "Remove labels of Ann"
     coded.close()
     with Project.open(path) as again:
         again.undo()

@@ -185,7 +185,7 @@ def test_a_time_that_is_none_is_told(closed: Path) -> None:
     harm(closed, "UPDATE annotations SET decided_at = 'yesterday' WHERE row_id IN (5, 6)")
     with Project.open(closed) as project:
         assert project.verify() == [
-            "2 records of annotations hold a time that is none (decided_at is “yesterday”)."
+            "2 records of annotations contain an invalid time (decided_at: “yesterday”)."
         ]
 
 

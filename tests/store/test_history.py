@@ -142,10 +142,10 @@ def test_nothing_promises_a_version_that_is_deleted(project: Project) -> None:
     project.delete_version(second.id)  # which is in use, with one step to undo and one to do again
     assert project.active_version() is None
     assert project.redo_text() == f"Use model “{third.name}”"
-    assert project.undo_text() == "Use the model as it was"  # in place of the second
+    assert project.undo_text() == "Use the base model"  # in place of the second
     project.undo()
     assert project.active_version() == replace(first, active=True)
-    assert project.redo_text() == "Use the model as it was"
+    assert project.redo_text() == "Use the base model"
     project.redo()
     assert project.active_version() is None
     project.redo()

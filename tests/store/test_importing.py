@@ -174,12 +174,12 @@ def test_appended_rows_follow(project: Project) -> None:
 @pytest.mark.parametrize(
     ("columns", "text_columns", "message"),
     [
-        (("ref", "text", "x"), (1,), "has 'x' besides"),
-        (("text",), (0,), "lacks 'ref'"),
-        (("Ref", "text"), (1,), "lacks 'ref' and has 'Ref' besides"),
-        (("text", "ref"), (0,), "another order"),
-        (("ref", "text", "text"), (1,), "another number of times"),
-        (("ref", "text"), (0,), "takes its texts from 'text'"),
+        (("ref", "text", "x"), (1,), "Not in the project: “x”"),
+        (("text",), (0,), "Missing: “ref”"),
+        (("Ref", "text"), (1,), "Missing: “ref”. Not in the project: “Ref”"),
+        (("text", "ref"), (0,), "order or number differs"),
+        (("ref", "text", "text"), (1,), "order or number differs"),
+        (("ref", "text"), (0,), "texts of this project come from “text”"),
     ],
 )
 def test_other_columns_are_refused_by_name(

@@ -171,7 +171,7 @@ def test_a_file_that_was_moved_has_all_of_it(
 ) -> None:
     harm(path, older)
     with pytest.raises(
-        UserError, match=r"was moved to .* while it was open: all that was saved in it is there"
+        UserError, match=r"was moved to .* while it was open: everything saved in it is there"
     ):
         opened.close()
     (moved,) = [file for file in path.parent.parent.rglob("*.sce") if file != older]
@@ -213,7 +213,7 @@ def test_a_command_that_is_writing_says_where_all_of_it_is(path: Path, older: Pa
                 if row == 50:
                     unlink(path, older)
 
-    with pytest.raises(UserError, match=r"while it was open: all that was saved in it is in .*rescued"):
+    with pytest.raises(UserError, match=r"while it was open: everything saved in it is now in .*rescued"):
         label_all()
     with Project.open(path.with_name("survey (rescued).sce")) as project:
         assert sorted(project.annotations(range(1, ROWS))) == list(range(1, 51))

@@ -281,7 +281,7 @@ def test_opened_for_reading_only(path: Path, project: Project) -> None:
     fill(project, ["a"])
     project.close()
     with Project.open(path, read_only=True) as second, Project.open(path) as third:
-        assert "for reading only" in second.read_only_reason
+        assert "opened read-only" in second.read_only_reason
         assert not third.read_only
 
 

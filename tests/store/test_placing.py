@@ -175,7 +175,7 @@ def test_a_file_of_ones_own_beside_the_place_is_not_removed(
 ) -> None:
     mine = tmp_path / f"mine.sce{ending}"
     mine.write_text("Notes on the journal of my project.")
-    with pytest.raises(UserError, match="lies in the way"):
+    with pytest.raises(UserError, match="is in the way"):
         backup(source, tmp_path / "mine.sce")
     assert mine.read_text() == "Notes on the journal of my project."
     assert not (tmp_path / "mine.sce").exists()
@@ -201,7 +201,7 @@ def test_nothing_that_is_not_whole_is_put_in_place(tmp_path: Path) -> None:
             harm(draft)
 
     for harm in (cut, log_beside, other):
-        with pytest.raises(UserError, match="could not be written whole"):
+        with pytest.raises(UserError, match="could not be written completely"):
             make_and_harm(harm)
         assert list(tmp_path.iterdir()) == []
 

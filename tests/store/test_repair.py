@@ -148,7 +148,7 @@ def test_decisions_outlive_their_table(full: Path, tmp_path: Path) -> None:
         content[(page - 1) * PAGE_BYTES : page * PAGE_BYTES] = bytes(PAGE_BYTES)
     full.write_bytes(content)
     report = Project.repair_file(full, tmp_path / "copy.sce")
-    assert "Of 501 decisions the time and the origin are lost." in report.problems
+    assert "The time and origin of 501 annotations are lost." in report.problems
     with Project.open(tmp_path / "copy.sce") as new:
         assert new.annotations([1, 2, 3, 4])[2].decision is Decision.NONE
         assert sorted(new.annotation_counts().values()) == [250, 250]

@@ -178,7 +178,7 @@ def test_root_of_a_table_or_index_is_not_needed(damaged: Path, name: str) -> Non
     if name in ("rows", "scores", "annotation_labels"):  # other tables say that nothing is missing
         assert report.problems == ()
     if name == "runs":
-        assert f"{COUNT} predictions are of runs that are lost: score again." in report.problems
+        assert f"{COUNT:,} predictions belong to lost runs: score again." in report.problems
     if name not in ("project", "labels", "label_sets", "marks"):
         assert everything(damaged.with_name("copy.sce")) == before
 
@@ -252,7 +252,7 @@ def test_zeroed_leaf_takes_its_own_records_alone(damaged: Path, table: str) -> N
     assert kept["rows"].kept == COUNT - cells * (table == "rows")
     assert kept["scores"].kept >= COUNT - cells * (table != "annotations")
     if table == "annotations":
-        assert f"Of {cells} decisions the time and the origin are lost." in report.problems
+        assert f"The time and origin of {cells:,} annotations are lost." in report.problems
         assert report.annotations == DECIDED
 
 
@@ -304,7 +304,7 @@ def test_bad_best_labels_are_computed_again(damaged: Path) -> None:
         (problem,) = project.verify()
     assert "scores of run 1 (sce) do not follow from its probabilities" in problem
     report = repaired(damaged)
-    assert "Of 612 predictions the best label was computed again." in report.problems
+    assert "The best labels of 612 predictions were recomputed." in report.problems
     with closing(sqlite3.connect(damaged.with_name("copy.sce"))) as plain:
         after = plain.execute(SCORES).fetchall()
     assert after == before
@@ -361,4 +361,4 @@ def test_log_of_another_project_is_left_out(damaged: Path, tmp_path: Path) -> No
         shutil.copy(tmp_path / "other.sce-wal", tmp_path / "survey.sce-wal")
     report = Project.repair_file(damaged, tmp_path / "copy.sce")
     assert (report.rows, report.annotations) == (COUNT, DECIDED)
-    assert report.problems == ("The log survey.sce-wal does not belong to the project and was not used.",)
+    assert report.problems == ("The log survey.sce-wal does not belong to this project and was not used.",)

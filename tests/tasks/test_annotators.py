@@ -41,7 +41,7 @@ def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> Non
     assert progress.warnings[0].startswith("2 keys were excluded: no row")
     assert project.coder_answers(found.coder.id) == {2: {"New"}, 3: {2}}
     assert project.row_ids(RowQuery(disagreeing=(0, found.coder.id))).tolist() == [3]
-    assert project.undo_text() == "Add answers of Ann"
+    assert project.undo_text() == "Add labels of Ann"
 
 
 def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp_path: Path) -> None:  # B10

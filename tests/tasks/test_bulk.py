@@ -73,7 +73,7 @@ def test_different_answers_of_one_step_of_the_history_are_told_together(project:
     decide_all(project, answers, queue="file", progress=SilentProgress())
     found = project.annotations([8, 9, 10])
     assert [found[n].decision for n in (8, 9, 10)] == [Decision.LABEL, Decision.NONE, Decision.SKIPPED]
-    assert project.undo_text() == "Decide, 10 rows"
+    assert project.undo_text() == "Label rows, 10 rows"
 
 
 def test_rows_of_random_samples_are_left_out(project: Project) -> None:

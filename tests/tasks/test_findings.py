@@ -74,7 +74,7 @@ def test_without_a_sample_none_of_these_is_not_extrapolated() -> None:
     answer[:4] = [0, 1, 2, 2]
     found = find(evidence(answer, Source.HAND, probabilities=np.full((100, 2), 0.5)), alias="sce")
     assert [one.share.value for one in found.whole.shares] == pytest.approx([0.49, 0.49, 0.02])
-    assert "“None of these” counts only the 2 rows decided so" in found.basis
+    assert "“None of these” counts only the 2 rows that you labelled so" in found.basis
     alone = find(evidence(answer, Source.HAND)).whole.shares  # of the decided rows, as the labels are
     assert [one.share.value for one in alone] == [0.25, 0.25, 0.5]
 

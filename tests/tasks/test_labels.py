@@ -81,7 +81,7 @@ def test_a_label_that_goes_cannot_take_over(project: Project) -> None:
 def test_merged_names_are_told_with_what_nobody_sees_in_them() -> None:
     progress = SilentProgress()
     tell_merged(dict.fromkeys(("late", "Late", "late\u200b"), "late"), progress)
-    assert progress.warnings == [r"Counted as one label, “late”: “Late”, “late\u200b”."]
+    assert progress.warnings == [r"Merged into the label “late”: “Late”, “late\u200b”."]
 
 
 @pytest.mark.parametrize(

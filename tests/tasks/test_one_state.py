@@ -208,7 +208,7 @@ def test_findings_are_of_one_state_and_name_the_model_that_they_are_of(
     assert found.findings.whole == expected.findings.whole
     remove_run(project)
     findings_work.write(project, found, tmp_path / "found.html", progress=SilentProgress())
-    assert "Probabilities of sce: fake" in (tmp_path / "found.html").read_text(encoding="utf-8")
+    assert "Model: sce: fake" in (tmp_path / "found.html").read_text(encoding="utf-8")
 
 
 def test_a_column_is_read_as_far_as_it_went_at_the_beginning(project: Project) -> None:

@@ -95,7 +95,10 @@ def test_grouping_can_be_stopped_between_its_starts(tmp_path: Path, checks: int)
 
 
 def test_few_texts_are_told(tmp_path: Path) -> None:
-    with make(tmp_path / "p.sce", 2) as project, pytest.raises(UserError, match="too few texts"):
+    with (
+        make(tmp_path / "p.sce", 2) as project,
+        pytest.raises(UserError, match="at least 20 different texts"),
+    ):
         suggest_labels(project, None, progress=SilentProgress())
 
 

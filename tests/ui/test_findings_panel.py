@@ -251,9 +251,9 @@ def test_a_narrow_window_stays_narrow_and_shows_all_that_can_be_asked(
         middles = {one.mapTo(bar, one.rect().center()).y() for one in controls}
         tops[width] = max(middles) - min(middles), bar.copy.text(), bar.rolled.text()
     assert tops[1280][0] <= 2  # a line
-    assert tops[1280][1:] == ("Copy", "Sum up parents")
+    assert tops[1280][1:] == ("Copy", "Roll up to parent labels")
     assert tops[1000][0] <= 2
-    assert tops[1000][1:] == ("", "Parents")
+    assert tops[1000][1:] == ("", "Roll up")
     assert tops[least][0] > 10  # two lines
 
 
@@ -455,7 +455,7 @@ def test_reports_are_those_of_the_tasks(
     assert [name for name, _ in cells] == [*LABELS, "none of these"]
     assert [value for _, value in cells] == pytest.approx([one.share.value for one in whole.shares])
     said = [cell.value for cell in book["About"]["A"]]
-    (model,) = [line for line in said if str(line).startswith("Probabilities of sce: ")]
+    (model,) = [line for line in said if str(line).startswith("Model: sce: ")]
     assert model in text
     assert panel.answer.findings.basis in " ".join(map(str, said))
 
@@ -502,7 +502,7 @@ def test_nothing_decided_and_nothing_scored(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, make_project: MakeProject
 ) -> None:
     project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
-    assert "Nothing is decided or scored yet" in panel.empty.text()
+    assert "No rows are labelled or scored yet" in panel.empty.text()
     assert panel.score.isVisible()
     give_scores(project, [0, 1, 0, 0])
     controllers.scorer.refresh()
@@ -524,7 +524,7 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
     controllers.scorer.refresh()
     controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
-    assert "Nothing is decided or scored yet" in panel.empty.text()
+    assert "No rows are labelled or scored yet" in panel.empty.text()
     drawn = project.row_ids(RowQuery(blank=False))
     project.create_audit(drawn, 3)
     project.decide(drawn[:1].tolist(), Decision.SKIPPED, queue=AUDIT)
@@ -534,7 +534,7 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
     said = panel.basis.text()
     assert "Estimated from a random sample of 1 row." in said  # no model helped
     assert "like the others: 1 skipped." in said
-    assert f"nobody has decided yet: {len(drawn) - 2}." in said
+    assert f"{len(drawn) - 2} rows of the audit sample are still unlabelled." in said
 
 
 def test_a_table_of_blank_rows(
@@ -553,13 +553,13 @@ def test_a_column_without_dates_and_a_table_without_columns(
     panel.bar.views["time"].click()
     controllers.workspace.scoresChanged.emit(None)
     wait(qtbot, panel)
-    assert panel.empty.text().startswith("No date can be read")
+    assert panel.empty.text().startswith("No dates found in this column")
     with Project.create(tmp_path / "bare.sce", name="Bare") as bare:
         bare.add_rows(("text",), [[("a",), ("b",)]], text_columns=[0], source={})
         bare.set_labels([Label("Late"), Label("Damaged")])
         give_scores(bare, [0, 1])
     opened(qtbot, controllers, panel, tmp_path / "bare.sce")
-    assert panel.empty.text().startswith("The table has no column")
+    assert panel.empty.text().startswith("The table has only the text column")
 
 
 def test_several_labels_a_row(
@@ -571,12 +571,12 @@ def test_several_labels_a_row(
     controllers.edits.decide([1], Decision.LABEL, [first, second])
     controllers.edits.decide([2], Decision.LABEL, [first])
     wait(qtbot, panel)
-    assert shown_shares(panel) == ["100.0 %", "50.0 %", "0.0 %"]
+    assert shown_shares(panel) == ["100.0%", "50.0%", "0.0%"]
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == [""] * 3
     controllers.edits.decide([4, 5], Decision.LABEL, [first])  # that is every row with text
     wait(qtbot, panel)
     assert [panel.shares_model.index(row, 1).data() for row in range(3)] == ["counted"] * 3
-    assert "need not sum to 100 %" in panel.basis.text()
+    assert "need not sum to 100%" in panel.basis.text()
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 
@@ -589,7 +589,7 @@ def test_rows_that_came_after_the_sample_are_told(
     project.add_rows(("channel", "date", "text"), [more], text_columns=[2], source={})
     controllers.workspace.rowsChanged.emit()
     wait(qtbot, panel)
-    assert "Undecided rows that the random sample was not drawn from: 3;" in panel.basis.text()
+    assert "The audit sample was not drawn from 3 unlabelled rows: draw another sample." in panel.basis.text()
     assert panel.answer is not None
     assert panel.answer.findings.rows == ROWS + 3
 
@@ -632,4 +632,4 @@ def test_the_project_may_be_closed_meanwhile(
     assert panel.shares_model.rowCount() == 0
     assert panel.examples.found is None
     opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
-    assert "Nothing is decided" in panel.empty.text()
+    assert "No rows are labelled" in panel.empty.text()

@@ -176,7 +176,7 @@ def test_suggestions_tell_when_there_is_too_little(
     dialog = panel.offers.suggest()
     assert dialog is not None
     qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
-    assert "too few texts" in dialog.words.text()
+    assert "at least 20 different texts" in dialog.words.text()
 
 
 def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path) -> None:

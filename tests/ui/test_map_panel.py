@@ -153,13 +153,13 @@ def test_colours_and_legend_follow_decisions(
     qtbot: QtBot, controllers: Controllers, opened: MapPanel
 ) -> None:
     late, damaged, _ = (label.id for label in controllers.workspace.labels)
-    assert legend(opened) == {"Undecided": 12}
+    assert legend(opened) == {"Unlabelled": 12}
     controllers.edits.decide([1, 2], Decision.LABEL, [late])
     controllers.edits.decide([3], Decision.LABEL, [damaged])
     controllers.edits.decide([4], Decision.NONE)
     controllers.edits.decide([5], Decision.SKIPPED)
     assert opened.data._changed == {1, 2, 3, 4, 5}  # only these are read again
-    wanted = {"Late": 2, "Damaged": 1, "None of these": 1, "Skipped": 1, "Undecided": 7}
+    wanted = {"Late": 2, "Damaged": 1, "None of these": 1, "Skipped": 1, "Unlabelled": 7}
     qtbot.waitUntil(lambda: legend(opened) == wanted)
     looks = opened.view._looks
     assert looks.marks[:6].tolist() == [Mark.DISC, Mark.DISC, Mark.DISC, Mark.CROSS, Mark.RING, Mark.DOT]
@@ -177,7 +177,7 @@ def test_colours_and_legend_follow_decisions(
 def test_blind_mode_hides_what_the_model_says(controllers: Controllers, opened: MapPanel) -> None:
     opened.bar.colour.setCurrentIndex(1)
     controllers.preferences.change_setting("blind", True)
-    assert legend(opened) == {"Undecided": 12}
+    assert legend(opened) == {"Unlabelled": 12}
     assert not opened.bar.colour.isEnabled()
 
 
@@ -204,7 +204,7 @@ def test_what_is_under_the_mouse_is_told(
     monkeypatch.setattr(QToolTip, "showText", lambda _at, text, _widget: told.append(text))
     opened.view._set_hovered(3, QPoint())
     assert "parcel 3" in told[0]
-    assert "You: Undecided" in told[0]
+    assert "You: Unlabelled" in told[0]
     assert "Model: Late" in told[0]
 
 
@@ -397,7 +397,7 @@ def test_a_part_of_the_points_is_painted_and_pointed_at_and_a_lasso_selects_all(
     monkeypatch.setattr(map_raster, "MOST_PAINTED", 4)
     opened.clear_selection()
     opened.data.stateChanged.emit()
-    assert "12 rows on the map. 4 of them are painted, drawn at random" in opened.side.note.text()
+    assert "12 rows on the map. 4 rows, chosen at random, are drawn" in opened.side.note.text()
     view = opened.view
     found = {view.point_at(QPointF(*at)) for at in view.pixels()}
     assert found - {-1} <= set(view.painted.tolist())

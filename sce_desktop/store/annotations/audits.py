@@ -9,6 +9,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Audit, ChangeKind
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import ngettext
 from sce_desktop.store.annotations import decisions, history
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
@@ -56,7 +57,11 @@ def create(
         "INSERT INTO audit_rows (audit_id, place, row_id) VALUES (?, ?, ?)",
         [(audit_id, place, row_id) for place, row_id in enumerate(chosen.tolist())],
     )
-    action = history.begin(connection, ChangeKind.AUDIT, f"Draw {len(chosen):,} rows at random")
+    action = history.begin(
+        connection,
+        ChangeKind.AUDIT,
+        ngettext("Draw {count} row at random", "Draw {count} rows at random", len(chosen)),
+    )
     history.record_removal(connection, action, _audits, audit_id)
     decisions.clear(connection, clear_ids, join=action)
     return _audit(connection, connection.execute(_present().where(_audits.c.id == audit_id)).one())

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import USER, ChangeKind, Coder, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import label_key
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
@@ -42,7 +43,7 @@ def add(
     removed and has no name, so that nobody knows of it. Opening a project removes what broke off.
     """
     if not name.strip():
-        raise UserError("The coder has no name: give one.")
+        raise UserError(_("Enter a name for the annotator."))
     with database.read() as connection:
         _check_name(connection, name, replaces)
         last = connection.execute(sa.select(last_row_id())).scalar_one()
@@ -69,7 +70,7 @@ def add(
                 remove(connection, replaces)
             is_it = _coders.c.id == coder_id
             connection.execute(_coders.update().where(is_it).values(name=name, removed=False))
-            action = history.begin(connection, ChangeKind.CODER, f"Add answers of {name}")
+            action = history.begin(connection, ChangeKind.CODER, _("Add labels of {name}", name=name))
             history.record_removal(connection, action, _coders, coder_id)
     except BaseException:
         with contextlib.suppress(UserError):  # the disk may be full: then opening the project removes it
@@ -82,7 +83,12 @@ def add(
 def _check_name(connection: sa.Connection, name: str, replaces: int | None) -> None:
     there = sa.select(_coders.c.id).where(_coders.c.name == name, _coders.c.removed == sa.false())
     if connection.execute(there.where(_coders.c.id != (replaces or 0))).first() is not None:
-        raise UserError(f"There is a coder {name!r} already: choose another name, or remove that one first.")
+        raise UserError(
+            _(
+                "An annotator named “{name}” already exists: choose another name, or remove that one first.",
+                name=name,
+            )
+        )
 
 
 def drop_unfinished(database: Database) -> None:
@@ -111,7 +117,7 @@ def remove(connection: sa.Connection, coder_id: int) -> None:
     if name is None:
         raise KeyError(coder_id)
     connection.execute(_coders.update().where(is_it).values(removed=True))
-    action = history.begin(connection, ChangeKind.CODER, f"Remove answers of {name}")
+    action = history.begin(connection, ChangeKind.CODER, _("Remove labels of {name}", name=name))
     history.record_removal(connection, action, _coders, coder_id)
 
 

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowState
-from sce_desktop.core.words import plural
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
@@ -87,10 +87,11 @@ def store(
     kind, what = _described(connection, new, imported)
     action = history.begin(connection, kind, _counted(what, len(new)), join=join)
     touched = {a.row_id for a in new} | {m.row_id for m in noted}
+    kept = history.row_count(connection, action)
     rows = history.record_rows(connection, action, sorted(touched))
     if action == join and kind is not ChangeKind.IMPORT:
-        before = history.text_of(connection, action).rpartition(", ")[0]
-        history.tell_text(connection, action, _counted(what if what == before else "Decide", rows))
+        same = history.text_of(connection, action) == _counted(what, kept)
+        history.tell_text(connection, action, _counted(what if same else _("Label rows"), rows))
     ids = [(a.row_id,) for a in new]
     plain = raw(connection)
     plain.executemany("DELETE FROM annotation_labels WHERE row_id = ?", ids)
@@ -117,7 +118,12 @@ def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -
     )
     if not len(decided):
         return
-    action = history.begin(connection, ChangeKind.CLEAR, f"Clear {plural(len(decided), 'row')}", join=join)
+    action = history.begin(
+        connection,
+        ChangeKind.CLEAR,
+        ngettext("Clear {count} row", "Clear {count} rows", len(decided)),
+        join=join,
+    )
     history.record_rows(connection, action, decided)
     # Their labels go with them (ON DELETE CASCADE).
     raw(connection).execute(
@@ -227,18 +233,18 @@ def _write_marks(connection: sa.Connection, marks: list[RowMarks]) -> None:
 def _marked(count: int, unsure: bool | None, flag: bool | None, note: str | None) -> str:
     match (unsure, flag, note):
         case (True, None, None):
-            what = "Mark as unsure"
+            what = _("Mark as unsure")
         case (False, None, None):
-            what = "Mark as sure"
+            what = _("Mark as sure")
         case (None, True, None):
-            what = "Flag"
+            what = _("Flag")
         case (None, False, None):
-            what = "Unflag"
+            what = _("Unflag")
         case (None, None, str()):
-            what = "Note"
+            what = _("Note")
         case _:
-            what = "Marks"
-    return what if count == 1 else f"{what}, {plural(count, 'row')}"
+            what = _("Marks")
+    return what if count == 1 else _with_count(what, count)
 
 
 def _described(
@@ -247,23 +253,27 @@ def _described(
     """Return what an action that stores ``annotations`` is, and what menus call it before its count."""
     first = annotations[0] if annotations else None
     if imported or first is None or first.origin is Origin.IMPORTED:
-        return ChangeKind.IMPORT, history.IMPORTED
+        return ChangeKind.IMPORT, _(history.IMPORTED)
     kind = ChangeKind.BULK if first.origin is Origin.BULK else ChangeKind.DECIDE
-    what = "Decide"
+    what = _("Label rows")
     if all((a.decision, a.label_ids) == (first.decision, first.label_ids) for a in annotations):
         label_set = active_set(connection) if first.label_ids else None
         chosen = set(first.label_ids)
         names = [label.name for label in label_set.labels if label.id in chosen] if label_set else []
         what = {
-            Decision.LABEL: "Label " + ", ".join(f"“{name}”" for name in names),
-            Decision.NONE: "None of these",
-            Decision.SKIPPED: "Skip",
+            Decision.LABEL: _("Label {names}", names=", ".join(f"“{name}”" for name in names)),
+            Decision.NONE: _("None of these"),
+            Decision.SKIPPED: _("Skip"),
         }[first.decision]
     return kind, what
 
 
 def _counted(what: str, count: int) -> str:
-    return what if count == 1 or what == history.IMPORTED else f"{what}, {plural(count, 'row')}"
+    return what if count == 1 or what == _(history.IMPORTED) else _with_count(what, count)
+
+
+def _with_count(what: str, count: int) -> str:
+    return ngettext("{action}, {count} row", "{action}, {count} rows", count, action=what)
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:

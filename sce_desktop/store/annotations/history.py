@@ -18,6 +18,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Change, ChangeKind, Label, LabelSet
+from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
@@ -27,8 +28,8 @@ from sce_desktop.store.sql import Ids, json_ids, now
 KEPT_ACTIONS: Final = 1_000
 KEPT_ROWS: Final = 1_000_000
 _TOLD_ROWS: Final = 1_000
-AS_IT_WAS: Final = "Use the model as it was"
-IMPORTED: Final = "Import annotations"
+BASE_MODEL: Final = N_("Use the base model")
+IMPORTED: Final = N_("Import annotations")
 _AHEAD: Final = 1_000_000  # more actions than there can be while rows come in
 _SWEPT: Final = 1_000  # records in one transaction, which a decision may have to wait for
 _actions = schema.actions
@@ -143,8 +144,7 @@ def record_rows(connection: sa.Connection, action: int, row_ids: Ids) -> int:
     plain = raw(connection)
     added = plain.execute(_RECORD.format(ids="json_each(:ids)"), parameters).rowcount
     plain.execute("UPDATE actions SET rows = rows + ? WHERE id = ?", (added, action))
-    (rows,) = plain.execute("SELECT rows FROM actions WHERE id = ?", (action,)).fetchone()
-    return int(rows)
+    return row_count(connection, action)
 
 
 def record_labels(connection: sa.Connection, action: int, before: LabelSet | None) -> None:
@@ -160,7 +160,7 @@ def record_version(connection: sa.Connection, action: int, before: int | None) -
 def forget_version(connection: sa.Connection, version_id: int) -> None:
     """Let no action promise a model version that is about to be deleted for good.
 
-    What led to it leads to the model as it was, and says so. Actions that then change nothing are dropped.
+    What led to it leads to the base model, and says so. Actions that then change nothing are dropped.
     """
     active = versions.active(connection)
 
@@ -179,7 +179,7 @@ def forget_version(connection: sa.Connection, version_id: int) -> None:
             if stands(other) == stands(state):
                 connection.execute(_actions.delete().where(this))
             elif led_to == version_id:
-                connection.execute(_actions.update().where(this).values(text=AS_IT_WAS))
+                connection.execute(_actions.update().where(this).values(text=_(BASE_MODEL)))
             if other == version_id:
                 connection.execute(_actions.update().where(this).values(version_id=0))
             state = other
@@ -249,6 +249,12 @@ def text_of(connection: sa.Connection, action: int | None) -> str:
     return "" if found is None else str(found[0])
 
 
+def row_count(connection: sa.Connection, action: int) -> int:
+    """Return how many rows an action keeps."""
+    (rows,) = raw(connection).execute("SELECT rows FROM actions WHERE id = ?", (action,)).fetchone()
+    return int(rows)
+
+
 def tell_text(connection: sa.Connection, action: int, text: str) -> None:
     """Let menus call an action something else: more has joined it."""
     raw(connection).execute("UPDATE actions SET text = ? WHERE id = ?", (text, action))
@@ -286,7 +292,7 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
     if found.version_id is not None:
         active = versions.active(connection)
         kept = {version.id for version in versions.every(connection)}
-        # A version that was deleted meanwhile cannot come back: the model as it was stands for it.
+        # A version that was deleted meanwhile cannot come back: the base model stands for it.
         versions.activate(connection, found.version_id if found.version_id in kept else None)
         changed["version_id"] = active.id if active else 0
     for owner, column in _REMOVABLE.items():
@@ -357,19 +363,19 @@ def describe_labels(before: Sequence[Label], after: Sequence[Label]) -> str:
     edited = [(was, is_) for was, is_ in both if replace(was, colour=was.colour or is_.colour) != is_]
     match (added, gone, edited):
         case ([name], [], []):
-            return f"Add label “{name}”"
+            return _("Add label “{name}”", name=name)
         case ([_, *_], [], []):
-            return f"Add {len(added)} labels"
+            return ngettext("Add {count} label", "Add {count} labels", len(added))
         case ([], [name], []):
-            return f"Remove label “{name}”"
+            return _("Remove label “{name}”", name=name)
         case ([], [_, *_], []):
-            return f"Remove {len(gone)} labels"
+            return ngettext("Remove {count} label", "Remove {count} labels", len(gone))
         case ([], [], [(was, now_)]) if was.name != now_.name:
-            return f"Rename “{was.name}” to “{now_.name}”"
+            return _("Rename “{old}” to “{new}”", old=was.name, new=now_.name)
         case ([], [], [(was, _)]):
-            return f"Edit label “{was.name}”"
+            return _("Edit label “{name}”", name=was.name)
         case ([], [], [_, *_]):
-            return f"Edit {len(edited)} labels"
+            return ngettext("Edit {count} label", "Edit {count} labels", len(edited))
         case ([], [], []) if list(old) != list(new):
-            return "Reorder labels"
-    return "Change labels"
+            return _("Reorder labels")
+    return _("Change labels")

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import ChangeKind, Label, LabelEffect, LabelSet, Origin, SwitchEffect
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import why_several
 from sce_desktop.store.annotations import decisions, history, label_sets
 from sce_desktop.store.file import schema
@@ -57,7 +58,9 @@ def use_label_set(connection: sa.Connection, set_id: int) -> LabelSet:
     assert after is not None
     _check_several(connection, before, after)
     if before is not None and before.id != set_id:
-        action = history.begin(connection, ChangeKind.LABELS, f"Use “{after.name}” {after.version}")
+        action = history.begin(
+            connection, ChangeKind.LABELS, _("Use “{name}” {version}", name=after.name, version=after.version)
+        )
         history.record_labels(connection, action, before)
     elif before is None:
         _note(connection, before, after, None)
@@ -74,8 +77,15 @@ def merge(connection: sa.Connection, from_ids: Collection[int], into_id: int, *,
     if not going:
         return label_set
     names = {label.id: label.name for label in label_set.labels}
-    named = f"“{names[next(iter(going))]}”" if len(going) == 1 else f"{len(going)} labels"
-    action = history.begin(connection, ChangeKind.MERGE, f"Merge {named} into “{names[into_id]}”")
+    into = names[into_id]
+    text = (
+        _("Merge “{name}” into “{into}”", name=names[next(iter(going))], into=into)
+        if len(going) == 1
+        else ngettext(
+            "Merge {count} label into “{into}”", "Merge {count} labels into “{into}”", len(going), into=into
+        )
+    )
+    action = history.begin(connection, ChangeKind.MERGE, text)
     _move(connection, action, going, into_id)
     wordings = [word for label in label_set.labels if label.id in going for word in label.wordings]
 
@@ -98,7 +108,7 @@ def delete(connection: sa.Connection, label_id: int, *, move_to: int | None) -> 
         raise ValueError("a label that goes cannot take over")
     label_set = _in_use(connection, {label_id} if move_to is None else {label_id, move_to})
     (name,) = (label.name for label in label_set.labels if label.id == label_id)
-    action = history.begin(connection, ChangeKind.DELETE, f"Delete label “{name}”")
+    action = history.begin(connection, ChangeKind.DELETE, _("Delete label “{name}”", name=name))
     if move_to is None:
         history.record_rows(connection, action, _rows_with(connection, {label_id}))
     else:
@@ -117,10 +127,14 @@ def split(connection: sa.Connection, label_id: int, parts: Sequence[Label]) -> L
     label_set = _in_use(connection, {label_id})
     place, old = next((p, label) for p, label in enumerate(label_set.labels) if label.id == label_id)
     if not parts:
-        raise UserError(f"“{old.name}” is split into nothing: name at least one part, or delete it.")
+        raise UserError(
+            _("“{name}” has no parts to split into: name at least one, or delete the label.", name=old.name)
+        )
     if any(part.name == old.name for part in parts):
-        raise UserError(f"“{old.name}” is the label that is split: give its parts other names.")
-    action = history.begin(connection, ChangeKind.SPLIT, f"Split label “{old.name}”")
+        raise UserError(
+            _("“{name}” is the label being split: choose other names for its parts.", name=old.name)
+        )
+    action = history.begin(connection, ChangeKind.SPLIT, _("Split label “{name}”", name=old.name))
     history.record_rows(connection, action, _rows_with(connection, {label_id}))
     new = [*label_set.labels[:place], *parts, *label_set.labels[place + 1 :]]
     return set_labels(connection, new, join=action)

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, listed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, TypedCells
 from sce_desktop.store.annotations import history
@@ -110,16 +111,27 @@ def _check_same(present: Shape, wanted: Shape) -> None:
     if wanted.columns != present.columns:
         missing = [c for c in present.columns if c not in wanted.columns]
         extra = [c for c in wanted.columns if c not in present.columns]
-        parts = [f"lacks {', '.join(map(repr, missing))}"] if missing else []
-        parts += [f"has {', '.join(map(repr, extra))} besides"] if extra else []
-        difference = " and ".join(parts) or "has them in another order or another number of times"
+        parts = [_("Missing: {columns}.", columns=_quoted(missing))] if missing else []
+        parts += [_("Not in the project: {columns}.", columns=_quoted(extra))] if extra else []
         raise UserError(
-            f"Rows can be added only with the project's own columns: this table {difference}; "
-            "change its header or make a new project of it."
+            "{} {} {}".format(
+                _("The columns of this table differ from those of the project."),
+                " ".join(parts) or _("Their order or number differs."),
+                _("Change its header, or make a new project of it."),
+            )
         )
     if wanted.text_columns != present.text_columns:
-        names = ", ".join(repr(present.columns[i]) for i in present.text_columns)
-        raise UserError(f"This project takes its texts from {names}: choose the same for the new rows.")
+        names = _quoted([present.columns[i] for i in present.text_columns])
+        raise UserError(
+            _(
+                "The texts of this project come from {columns}: choose the same for the new rows.",
+                columns=names,
+            )
+        )
+
+
+def _quoted(columns: Sequence[str]) -> str:
+    return listed([f"“{column}”" for column in columns])
 
 
 def _insert_all(
@@ -144,7 +156,7 @@ def _insert_all(
                 packed = _pack_halves(batch, shape)
         rows += len(batch)
         blank += sum(packed[_FIELDS.index("blank") :: len(_FIELDS)])
-        progress.report(rows, stage="Importing rows")
+        progress.report(rows, stage=_("Importing rows"))
     return rows, blank
 
 

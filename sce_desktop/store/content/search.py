@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from sce_desktop.core import folding
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.file import schema
 from sce_desktop.store.sql import last_row_id
@@ -38,8 +39,8 @@ TABLE_SQL: Final = (
 PATTERN_SECONDS: Final = 5.0
 _BATCH_CHARACTERS: Final = 60_000  # a transaction that a decision may have to wait for: some ten milliseconds
 _ROOM_BESIDE: Final = 20_000_000  # bytes of the log, in which pages stand several times, and to go on with
-_WITHOUT: Final = (
-    "searching works without it, only slower. It is built when the project is next opened with enough room."
+_WITHOUT: Final = N_(
+    "Search still works, but is slower. The index is built when you next open the project with enough space."
 )
 _MAX_TRIGRAMS: Final = 24
 _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
@@ -57,7 +58,8 @@ def build_index(database: Database, progress: Progress) -> None:
     try:
         _build(database, progress)
     except UserError as error:  # what it advises is about what is done already
-        raise UserError(f"The search index was not built ({str(error).split(':')[0]}): {_WITHOUT}") from error
+        failed = _("The search index was not built ({reason}).", reason=str(error).split(":")[0])
+        raise UserError(f"{failed} {_(_WITHOUT)}") from error
 
 
 def _build(database: Database, progress: Progress) -> None:
@@ -80,7 +82,7 @@ def _build(database: Database, progress: Progress) -> None:
             assert isinstance(plain, sqlite3.Connection)
             start = _index_some(plain, start, end)
             connection.execute(schema.project.update().values(searchable_to=start))
-        progress.report(start, end, stage="Building the search index")
+        progress.report(start, end, stage=_("Building the search index"))
 
 
 def _check_room(database: Database) -> None:
@@ -96,7 +98,8 @@ def _check_room(database: Database) -> None:
     except OSError:
         return
     if characters and free < characters + _ROOM_BESIDE:
-        raise UserError(f"There is too little room for the search index: {_WITHOUT}")
+        failed = _("There is not enough disk space for the search index.")
+        raise UserError(f"{failed} {_(_WITHOUT)}")
 
 
 def is_made(connection: sa.Connection) -> bool:
@@ -139,7 +142,13 @@ def matching_pattern(
     try:
         matches = regex.compile(pattern, regex.IGNORECASE).search
     except regex.error as error:
-        raise UserError(f"“{pattern}” is no regular expression ({error}): correct it.") from None
+        raise UserError(
+            _(
+                "“{pattern}” is not a valid regular expression ({error}): correct it.",
+                pattern=pattern,
+                error=error,
+            )
+        ) from None
     plain = connection.connection.driver_connection
     assert isinstance(plain, sqlite3.Connection)
     until = time.monotonic() + seconds
@@ -151,7 +160,9 @@ def matching_pattern(
             if among[row_id] and matches(text, timeout=until - time.monotonic()):
                 found.append(row_id)
     except (TimeoutError, ValueError):  # the latter: no time is left at all
-        raise UserError(f"“{pattern}” takes too long on these texts: make it simpler.") from None
+        raise UserError(
+            _("“{pattern}” takes too long on these texts: make it simpler.", pattern=pattern)
+        ) from None
     return np.array(found, np.int64)
 
 

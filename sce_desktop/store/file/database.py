@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from sce_desktop.core.errors import LeftInLog, UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.store.file import functions
 from sce_desktop.store.file.failures import error_code, known_failures
 from sce_desktop.store.file.lock import FileLock
@@ -203,7 +204,7 @@ class Database:
         if self._closed:
             return ""
         found = self._file.problem(ours=self.read_only or self._writing or self._shortening.locked())
-        if found == OVERWRITTEN:  # or somebody has begun to write since we asked
+        if found == _(OVERWRITTEN):  # or somebody has begun to write since we asked
             with self._turns, self._shortening:
                 found = self._file.problem()
         return found
@@ -270,27 +271,32 @@ class Database:
             if self._writer is not None:
                 with self._shortening, self._turns, self._writer.connect() as connection:
                     self._closed = True
-                    if lost == OVERWRITTEN:
+                    if lost == _(OVERWRITTEN):
                         self._drop_log()
                     plain = raw(connection)
                     plain.execute("PRAGMA synchronous=FULL")
                     plain.execute("PRAGMA busy_timeout=1000")
-                    (busy, *_) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                    (busy, *_rest) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     brought_in = not busy
                     self._leave_wal(plain)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
             _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
             if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 failure = LeftInLog(
-                    f"There is too little room to bring {self.path.name} into one file, or its disk failed. "
-                    f"All is saved, but leave {self.path.name}-wal beside it: with more room, opening the "
-                    "project and closing it brings both together."
+                    _(
+                        "Not enough disk space to save {name} as one file, or its disk failed. Everything is "
+                        "saved, but keep {name}-wal beside it: free some space, then open and close the "
+                        "project.",
+                        name=self.path.name,
+                    )
                 )
         finally:
             self._closed = True
             if self._writer is not None:
                 self._writer.dispose()
-            if lost and (brought_in or lost == OVERWRITTEN):  # they are ours, and in the way of what is there
+            if lost and (
+                brought_in or lost == _(OVERWRITTEN)
+            ):  # they are ours, and in the way of what is there
                 remove_companions(self.path)
             self._file.close()
             if self._lock is not None:

@@ -12,6 +12,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.store.repair.stored import Malformed
 
 _LEAST_ROOM: Final = 1_000_000  # bytes; with less a disk counts as full
@@ -23,12 +24,12 @@ def known_failures(path: Path) -> Iterator[None]:
     try:
         yield
     except Malformed as error:
-        raise DamagedProject(path, f"is damaged ({error})") from None
+        raise DamagedProject(path, _("is damaged ({error})", error=error)) from None
     except UnicodeDecodeError:  # of a message that quotes the file; nothing of its texts is passed on
-        raise DamagedProject(path, "is damaged (broken letters in its schema)") from None
+        raise DamagedProject(path, _("is damaged (invalid characters in its schema)")) from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
         if "Could not decode to UTF-8" in str(error):
-            raise DamagedProject(path, "is damaged (a text in it has broken letters)") from None
+            raise DamagedProject(path, _("is damaged (invalid characters in a text)")) from None
         explained = _explained(error_code(error), path)
         if explained is None:
             raise
@@ -48,23 +49,38 @@ def _explained(code: int, path: Path) -> UserError | None:
     match code:
         case sqlite3.SQLITE_FULL:
             return UserError(
-                "The disk is full: make room, then do this again; what was saved before is safe."
+                _("The disk is full: free some space, then try again. Everything saved so far is safe.")
             )
         case sqlite3.SQLITE_BUSY:
-            return UserError(f"Another program is writing to {name}: close it there, then do this again.")
+            return UserError(
+                _("Another program is writing to {name}: close it there, then try again.", name=name)
+            )
         case sqlite3.SQLITE_READONLY:
-            return UserError(f"{name} has become write-protected: copy the project to another folder.")
+            return UserError(
+                _("{name} has become write-protected: copy the project to another folder.", name=name)
+            )
         case sqlite3.SQLITE_IOERR:
             return UserError(
-                f"The disk did not read or write {name}: check that it is connected and that there is room "
-                "on it, then open it again."
+                _(
+                    "The disk failed to read or write {name}: check that it is connected and has free space,"
+                    " then open the project again.",
+                    name=name,
+                )
             )
         case sqlite3.SQLITE_CORRUPT:
-            return DamagedProject(path, "is damaged")
+            return DamagedProject(path, _("is damaged"))
         case sqlite3.SQLITE_NOTADB:
-            return UserError(f"{name} is not a project of SCE Desktop: choose a file that it has saved.")
+            return UserError(
+                _("{name} is not a project of SCE Desktop: choose a file that it has saved.", name=name)
+            )
         case sqlite3.SQLITE_CANTOPEN:
-            return UserError(f"{name} could not be opened: check that it exists and that you may read it.")
+            return UserError(
+                _(
+                    "{name} could not be opened: check that it exists and that you have permission to "
+                    "read it.",
+                    name=name,
+                )
+            )
     return None
 
 

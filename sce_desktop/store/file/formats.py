@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import sqlalchemy as sa
 
+from sce_desktop.core.i18n import _
 from sce_desktop.store.content import search
 from sce_desktop.store.file import first_format, migrations, schema
 
@@ -90,7 +91,10 @@ def difference(plain: sqlite3.Connection, version: int) -> str:
     ]
     foreign = [entry.name for entry in wrong if entry.name not in names]
     if foreign:
-        return f"carries a database program or table (“{_shown(foreign[0])}”) that SCE Desktop never writes"
+        return _(
+            "contains a database program or table (“{name}”) that SCE Desktop never writes",
+            name=_shown(foreign[0]),
+        )
     present = {entry for entry, _ in found}
     changed = [entry.name for entry in wrong] or [e.name for e in format_.required if e not in present]
     made = {entry for entry in format_.optional if entry.name.startswith(schema.SEARCH_TABLE)}
@@ -99,7 +103,7 @@ def difference(plain: sqlite3.Connection, version: int) -> str:
     roots = Counter(root for entry, root in found if not entry.sql.startswith("CREATE VIRTUAL"))
     if not changed:
         changed = [e.name for e, root in found if root in roots and (root < 2 or roots[root] > 1)]
-    return f"is damaged (“{_shown(min(changed))}” is missing or altered)" if changed else ""
+    return _("is damaged (“{name}” is missing or changed)", name=_shown(min(changed))) if changed else ""
 
 
 @functools.lru_cache(maxsize=8)

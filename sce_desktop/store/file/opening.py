@@ -13,6 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.names import LONGEST_NAME, check_name
 from sce_desktop.store.annotations import coders
 from sce_desktop.store.content import importing
@@ -34,13 +35,15 @@ from sce_desktop.store.sql import now
 
 _LOG = logging.getLogger(__name__)
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
-OPEN_ELSEWHERE = "This project is open elsewhere: close it there to make changes here."
-_FOLDER_PROTECTED = (
+OPEN_ELSEWHERE = N_("This project is open elsewhere: close it there to make changes here.")
+_FOLDER_PROTECTED = N_(
     "The folder of this project is write-protected: copy the project elsewhere to make changes."
 )
-_FILE_PROTECTED = "The file of this project is write-protected: allow writing or copy it to make changes."
-_NO_LOCKS = "The drive of this project cannot lock files: copy the project to a local drive to make changes."
-_ASKED = "This project was opened for reading only: open it again to make changes."
+_FILE_PROTECTED = N_("The file of this project is write-protected: allow writing or copy it to make changes.")
+_NO_LOCKS = N_(
+    "The drive of this project cannot lock files: copy the project to a local drive to make changes."
+)
+_ASKED = N_("This project was opened read-only: open it again to make changes.")
 
 
 def create(path: Path, *, name: str) -> Database:
@@ -55,7 +58,9 @@ def create(path: Path, *, name: str) -> Database:
     lock = lock_of(path)
     with explaining(path):
         if not lock.acquire():
-            raise UserError(f"{path.name} is open, or being made, elsewhere: choose another name.")
+            raise UserError(
+                _("{name} is open, or being made, elsewhere: choose another name.", name=path.name)
+            )
     try:
         with new_file(path, overwrite=False, locked=True) as draft:
             write_schema(draft, name=name)
@@ -108,27 +113,27 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
     """
     check_name(path, most=LONGEST_NAME)
     if path.is_dir():
-        raise UserError(f"{path.name} is a folder: choose a project file.")
+        raise UserError(_("{name} is a folder: choose a project file.", name=path.name))
     if not path.exists():
-        raise UserError(f"{path.name} does not exist: choose another project file.")
+        raise UserError(_("{name} does not exist: choose another project file.", name=path.name))
     if not path.is_file():  # a pipe would keep whoever opens it waiting
-        raise UserError(f"{path.name} is not a file: choose a project file.")
+        raise UserError(_("{name} is not a file: choose a project file.", name=path.name))
     path = path.resolve()  # SQLite keeps its own files beside the real one, so the lock must lie there too
     with contextlib.ExitStack() as undo:
-        lock, reason = (None, _ASKED) if read_only else _writable(path)
+        lock, reason = (None, _(_ASKED)) if read_only else _writable(path)
         if lock is not None:
             undo.callback(lock.release)
         strange = has_strange_log(path)
         if strange and lock is not None:
             _set_log_aside(path)
         if lacks_its_end(path):
-            raise DamagedProject(path, "is damaged (its end is missing)")
+            raise DamagedProject(path, _("is damaged (its end is missing)"))
         immutable = lock is None and (strange or _needs_immutable(path))
         try:
             version = _inspect(path, reason if lock is None else None, immutable=immutable, older=older)
         except UserError:
             if looks_like_project(path):
-                raise DamagedProject(path, "is damaged (its first page is lost)") from None
+                raise DamagedProject(path, _("is damaged (its first page is lost)")) from None
             raise
         if lock is None and version < migrations.schema_version():
             database: Database = _UpdatedCopy(path, version, reason, immutable=immutable)
@@ -189,14 +194,14 @@ def _writable(path: Path) -> tuple[FileLock | None, str]:
     """Return the lock if ``path`` may be written, else the reason why not."""
     effective = os.access in os.supports_effective_ids
     if not os.access(path, os.W_OK, effective_ids=effective):
-        return None, _FILE_PROTECTED
+        return None, _(_FILE_PROTECTED)
     lock = lock_of(path)
     try:
-        return (lock, "") if lock.acquire() else (None, OPEN_ELSEWHERE)
+        return (lock, "") if lock.acquire() else (None, _(OPEN_ELSEWHERE))
     except PermissionError:
-        return None, _FOLDER_PROTECTED
+        return None, _(_FOLDER_PROTECTED)
     except OSError as error:  # a read-only file system cannot hold the lock's file, others have no locks
-        return None, _FOLDER_PROTECTED if not lock.path.exists() else f"{_NO_LOCKS} ({error.strerror})"
+        return None, _(_FOLDER_PROTECTED) if not lock.path.exists() else f"{_(_NO_LOCKS)} ({error.strerror})"
 
 
 def _needs_immutable(path: Path) -> bool:
@@ -210,8 +215,12 @@ def _needs_immutable(path: Path) -> bool:
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             raise UserError(
-                f"{path.name} was not closed properly and lies in a write-protected folder: "
-                f"copy it and {log.name} to another folder and open the copy."
+                _(
+                    "{name} was not closed properly and is in a write-protected folder: copy it and {log}"
+                    " to another folder and open the copy.",
+                    name=path.name,
+                    log=log.name,
+                )
             ) from error
         return True
     return False
@@ -232,7 +241,13 @@ def _inspect(path: Path, read_only_reason: str | None, *, immutable: bool, older
             if read_only_reason is None:
                 _keep_copy(plain, path, version)
             elif not older:
-                raise UserError(f"{path.name} is of an older version and must be updated. {read_only_reason}")
+                raise UserError(
+                    _(
+                        "{name} was made by an older version and must be updated. {reason}",
+                        name=path.name,
+                        reason=read_only_reason,
+                    )
+                )
     return version
 
 
@@ -241,12 +256,17 @@ def _identify(plain: sqlite3.Connection, path: Path) -> int:
     (application_id,) = plain.execute("PRAGMA application_id").fetchone()
     (version,) = plain.execute("PRAGMA user_version").fetchone()
     if application_id != schema.APPLICATION_ID:
-        raise UserError(f"{path.name} is not a project of SCE Desktop: choose a file that it has saved.")
+        raise UserError(
+            _("{name} is not a project of SCE Desktop: choose a file that it has saved.", name=path.name)
+        )
     if version < 1:
-        raise DamagedProject(path, "is damaged (the number of its format is lost)")
+        raise DamagedProject(path, _("is damaged (its format number is lost)"))
     if version > migrations.schema_version():
         raise UserError(
-            f"{path.name} was made by a newer version of SCE Desktop: update the program to open it."
+            _(
+                "{name} was made by a newer version of SCE Desktop: update the program to open it.",
+                name=path.name,
+            )
         )
     return int(version)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.names import check_name
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import connect, file_uri
@@ -80,20 +81,22 @@ def put_in_place(draft: Path, path: Path, *, overwrite: bool, locked: bool = Fal
             draft.replace(target)
             sync_folder(target.parent)
             if not os.path.samestat(written, target.stat()) or _leftovers(target):
-                raise UserError(f"Another program wrote to {path} at the same time: choose another name.")
+                raise UserError(
+                    _("Another program wrote to {path} at the same time: choose another name.", path=path)
+                )
 
 
 def check_target(path: Path, *, overwrite: bool) -> None:
     """Refuse a place where no project file can be put. UserError says why."""
     check_name(path)
     if not path.parent.is_dir():
-        raise UserError(f"The folder {path.parent} does not exist: choose another folder.")
+        raise UserError(_("The folder {parent} does not exist: choose another folder.", parent=path.parent))
     if path.is_dir():
-        raise UserError(f"{path} is a folder: give a file name.")
+        raise UserError(_("{path} is a folder: give a file name.", path=path))
     if path.is_symlink() and not path.exists():
-        raise UserError(f"{path} is a link to a file that does not exist: choose another name.")
+        raise UserError(_("{path} is a link to a file that does not exist: choose another name.", path=path))
     if path.exists() and not (overwrite and path.is_file()):
-        raise UserError(f"{path} already exists: choose another name.")
+        raise UserError(_("{path} already exists: choose another name.", path=path))
 
 
 def check_whole(draft: Path, path: Path) -> None:
@@ -104,8 +107,11 @@ def check_whole(draft: Path, path: Path) -> None:
         whole = False
     if not whole:
         raise UserError(
-            f"{path.name} could not be written whole, so nothing was put in its place: check the disk, and "
-            'with "sce-desktop project verify" the project that it was made from.'
+            _(
+                "{name} could not be written completely, so nothing was replaced: check the disk, then "
+                "check the project that it was made from with “sce-desktop project verify”.",
+                name=path.name,
+            )
         )
 
 
@@ -175,12 +181,19 @@ def explaining(path: Path) -> Iterator[None]:
 
 def _refusal(path: Path, error: OSError) -> str:
     if error.errno in _FULL:
-        return f"There is no room for {path}: free some space or choose another disk; nothing was written."
+        return _(
+            "There is no room for {path}: free some space or choose another disk; nothing was written.",
+            path=path,
+        )
     if isinstance(error, PermissionError) or error.errno == errno.EROFS:
-        return f"{path} cannot be written: its folder is write-protected. Choose another folder."
+        return _("{path} cannot be written: its folder is write-protected. Choose another folder.", path=path)
     if error.errno == errno.ENAMETOOLONG:
-        return f"The name {path.name[:40]}… is too long: choose a shorter one."
-    return f"{path} cannot be written ({error.strerror or error}): choose another folder."
+        return _("The name {name}… is too long: choose a shorter one.", name=path.name[:40])
+    return _(
+        "{path} cannot be written ({reason}): choose another folder.",
+        path=path,
+        reason=error.strerror or error,
+    )
 
 
 @contextmanager
@@ -195,7 +208,7 @@ def _claimed(target: Path) -> Iterator[None]:
 
 
 def _in_use(path: Path) -> UserError:
-    return UserError(f"{path} is open: close it there, or choose another name.")
+    return UserError(_("{path} is open: close it there, or choose another name.", path=path))
 
 
 def _leftovers(path: Path) -> list[Path]:
@@ -242,9 +255,14 @@ def _check_unused(target: Path) -> None:
         with file.open("rb") as stream:
             head = stream.read(4)
         if ending in _BEGINNINGS and head.strip(b"\0") and head not in _BEGINNINGS[ending]:
-            raise UserError(f"{file} lies in the way: move it, or choose another name.")
+            raise UserError(_("{file} is in the way: move it, or choose another name.", file=file))
         if ending == "-shm" and (_size(file) % _SHM_BLOCK or _is_locked(file)):
-            raise UserError(f"{file} is in use by another program: end it, or choose another name.")
+            raise UserError(
+                _(
+                    "{file} is in use by another program: close that program, or choose another name.",
+                    file=file,
+                )
+            )
 
 
 if sys.platform == "win32":

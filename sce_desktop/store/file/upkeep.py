@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sce_desktop import paths
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.errors import RescuedProject, UserError
+from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.annotations import label_sets
@@ -39,10 +40,10 @@ def backup(database: Database, copy: Path, progress: Progress, *, overwrite: boo
     check_name(copy)
     with contextlib.suppress(FileNotFoundError):  # the project may be gone: then there is all the more reason
         if copy.samefile(database.path):
-            raise UserError("A backup must be another file than the project: choose another name.")
+            raise UserError(_("A backup must be another file than the project: choose another name."))
 
     def tell(_status: int, remaining: int, total: int) -> None:
-        progress.report(total - remaining, total, stage="Copying the project")
+        progress.report(total - remaining, total, stage=_("Copying the project"))
         progress.check()
 
     with (
@@ -70,9 +71,14 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
 def rescue(database: Database) -> UserError:
     """Save what a project holds whose file is `Database.lost`, and say in a sentence where that is."""
     path, lost = database.path, database.lost()
-    said = f"{path.name} {lost} while it was open"
     if database.moved_to is not None:
-        return UserError(f"{said}: all that was saved in it is there.")
+        return UserError(
+            _(
+                "{name} {problem} while it was open: everything saved in it is there.",
+                name=path.name,
+                problem=lost,
+            )
+        )
     why = ""
     for folder in (path.parent, paths.projects_dir()):
         copy, number = folder / f"{path.stem} (rescued){path.suffix}", 1
@@ -86,12 +92,26 @@ def rescue(database: Database) -> UserError:
         except (UserError, OSError, sqlite3.Error) as error:
             why = why or str(error)
         else:
-            return RescuedProject(path, copy, f"{said}: all that was saved in it is in {copy} now.")
+            return RescuedProject(
+                path,
+                copy,
+                _(
+                    "{name} {problem} while it was open: everything saved in it is now in {copy}.",
+                    name=path.name,
+                    problem=lost,
+                    copy=copy,
+                ),
+            )
     log, kept = (path.with_name(f"{path.name}-wal{ending}") for ending in ("", ".rescued"))
     with contextlib.suppress(OSError):
         shutil.copyfile(log, kept)
-        why += f" What was written last lies in {kept}."
-    return UserError(f"{said}, and no copy could be made: restore it from a backup. {why}".rstrip())
+        why = " ".join((why, _("The latest changes are in {file}.", file=kept))).strip()
+    failed = _(
+        "{name} {problem} while it was open, and no copy could be made: restore it from a backup.",
+        name=path.name,
+        problem=lost,
+    )
+    return UserError(f"{failed} {why}".rstrip())
 
 
 def verify(database: Database, progress: Progress) -> list[str]:
@@ -112,14 +132,19 @@ def _broken_pages(plain: sqlite3.Connection) -> list[str]:
         found = [str(line) for (line,) in plain.execute(f"PRAGMA integrity_check({_MAX_PROBLEMS})")]
     except sqlite3.DatabaseError as error:
         found = [str(error)]
-    return [] if found == ["ok"] else [f"The file is damaged: {line}." for line in found]
+    return [] if found == ["ok"] else [_("The file is damaged: {problem}.", problem=line) for line in found]
 
 
 def _check_references(connection: sa.Connection) -> list[str]:
     broken = raw(connection).execute("PRAGMA foreign_key_check").fetchall()
     return [
-        f"Record {row_id} of {table} refers to a record of {parent} that is missing."
-        for table, row_id, parent, _ in broken[:_MAX_PROBLEMS]
+        _(
+            "Record {record} of {table} refers to a missing record of {parent}.",
+            record=row_id,
+            table=table,
+            parent=parent,
+        )
+        for table, row_id, parent, _key in broken[:_MAX_PROBLEMS]
     ]
 
 
@@ -130,7 +155,13 @@ def _check_rows(connection: sa.Connection) -> list[str]:
     (present,) = plain.execute("SELECT count(*) FROM rows WHERE id <= ?", (last,)).fetchone()
     expected = rows.counts(connection).rows
     if present != expected:
-        problems.append(f"There are {present} rows where imports brought {expected}.")
+        problems.append(
+            _(
+                "Rows in the file: {present}. Rows imported: {expected}.",
+                present=number(present),
+                expected=number(expected),
+            )
+        )
     changed = []
     for row_id, text_hash, text in plain.execute(
         "SELECT id, text_hash, text FROM rows WHERE id <= ?", (last,)
@@ -138,7 +169,14 @@ def _check_rows(connection: sa.Connection) -> list[str]:
         if rows.hash_text(text) != text_hash:
             changed.append(row_id)
     if changed:
-        problems.append(f"The text of {len(changed)} rows was changed outside, first in row {changed[0]}.")
+        problems.append(
+            ngettext(
+                "The text of {count} row was changed by another program (row {first}).",
+                "The text of {count} rows was changed by another program, first in row {first}.",
+                len(changed),
+                first=changed[0],
+            )
+        )
     columns = len(rows.shape(connection).columns)
     (odd,) = plain.execute(
         "SELECT count(*) FROM rows WHERE id <= ?"
@@ -147,7 +185,13 @@ def _check_rows(connection: sa.Connection) -> list[str]:
         (last, columns - 1, columns),
     ).fetchone()
     if odd:
-        problems.append(f"The cells of {odd} rows do not fit the columns.")
+        problems.append(
+            ngettext(
+                "The cells of {count} row do not fit the columns.",
+                "The cells of {count} rows do not fit the columns.",
+                odd,
+            )
+        )
     return problems
 
 
@@ -156,7 +200,7 @@ def _check_labels(connection: sa.Connection) -> list[str]:
     label_set = label_sets.active_set(connection)
     used = {label.id for label in label_set.labels} if label_set else set()
     if used != set(connection.execute(label_sets.active_ids()).scalars()):
-        problems.append("The labels in use are not those of the active label set.")
+        problems.append(_("The labels in use differ from the active label set."))
     (bare,) = (
         raw(connection)
         .execute(
@@ -166,10 +210,21 @@ def _check_labels(connection: sa.Connection) -> list[str]:
         .fetchone()
     )
     if bare:
-        problems.append(f"{bare} decisions and their labels do not fit together.")
+        problems.append(
+            ngettext(
+                "The annotation of {count} row does not fit its labels.",
+                "The annotations of {count} rows do not fit their labels.",
+                bare,
+            )
+        )
     origins = set(connection.execute(sa.select(schema.annotations.c.origin).distinct()).scalars())
     if odd := origins - set(Origin):
-        problems.append(f"Decisions have an unknown origin: {', '.join(map(repr, sorted(odd)))}.")
+        problems.append(
+            _(
+                "Annotations have an unknown origin: {origins}.",
+                origins=listed([f"“{one}”" for one in sorted(odd)]),
+            )
+        )
     return problems
 
 
@@ -186,12 +241,34 @@ def _check_runs(connection: sa.Connection) -> list[str]:
             .fetchone()
         )
         if count != run.scored:
-            problems.append(f"Run {run.id} ({run.alias}) has {count} scores where {run.scored} were counted.")
+            problems.append(
+                _(
+                    "Run {run} ({alias}) has {present} scores, expected {expected}.",
+                    run=run.id,
+                    alias=run.alias,
+                    present=number(count),
+                    expected=number(run.scored),
+                )
+            )
         if odd:
-            problems.append(f"{odd} scores of run {run.id} ({run.alias}) do not fit its labels.")
+            problems.append(
+                ngettext(
+                    "{count} score of run {run} ({alias}) does not fit its labels.",
+                    "{count} scores of run {run} ({alias}) do not fit its labels.",
+                    odd,
+                    run=run.id,
+                    alias=run.alias,
+                )
+            )
         elif wrong := runs.count_wrong(connection, run.id):
             problems.append(
-                f"{wrong} scores of run {run.id} ({run.alias}) do not follow from its probabilities."
+                ngettext(
+                    "{count} score of run {run} ({alias}) does not follow from its probabilities.",
+                    "{count} scores of run {run} ({alias}) do not follow from its probabilities.",
+                    wrong,
+                    run=run.id,
+                    alias=run.alias,
+                )
             )
     return problems
 
@@ -199,5 +276,5 @@ def _check_runs(connection: sa.Connection) -> list[str]:
 def _check_search(connection: sa.Connection) -> list[str]:
     indexed = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
     if indexed and not search.is_made(connection):
-        return ["The search index is missing although it was built."]
+        return [_("The search index is missing although it was built.")]
     return []

@@ -11,15 +11,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-OVERWRITTEN: Final = "was overwritten by another program"
+from sce_desktop.core.i18n import N_, _
+
+OVERWRITTEN: Final = N_("was overwritten by another program")
 _HEADER_BYTES: Final = 100
 
 
 def lost_sentence(path: Path, what: str) -> str:
     """Say that the project ``path`` is lost; ``what``: see `WatchedFile.problem`."""
-    return (
-        f"{path.name} {what} while it is open here: nothing more can be saved in it. "
-        "Save the project under another name to keep all of it."
+    return _(
+        "{name} {problem} while it is open here, so it can no longer be saved. Save the project under"
+        " another name to keep everything.",
+        name=path.name,
+        problem=what,
     )
 
 
@@ -49,12 +53,14 @@ class WatchedFile:
         try:
             now = self.path.stat()
         except OSError:
-            return f"was moved to {self.moved_to}" if self.moved_to else "was deleted or moved"
+            return (
+                _("was moved to {path}", path=self.moved_to) if self.moved_to else _("was deleted or moved")
+            )
         if (now.st_dev, now.st_ino) != self._handle.identity and not self._is_open(now):
-            return "was replaced by another file"
+            return _("was replaced by another file")
         if not ours and (now.st_size, now.st_mtime_ns) != self._state:
             if now.st_size < self._state[0] or self._read_header() != self._header:
-                return OVERWRITTEN
+                return _(OVERWRITTEN)
             self._state = now.st_size, now.st_mtime_ns
         return ""
 
@@ -78,7 +84,7 @@ class WatchedFile:
         return None
 
     def _is_open(self, found: os.stat_result) -> bool:
-        """Whether that is the open file: some network drives number files anew."""
+        """Whether that is the open file: some network drives renumber files."""
         return os.path.samestat(found, os.fstat(self._handle.descriptor))
 
     def _look(self) -> tuple[int, int]:

@@ -11,6 +11,7 @@ from typing import Any, Final, get_args
 
 import sqlalchemy as sa
 
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.runs import ModelKind
 from sce_desktop.store.file import schema
 from sce_desktop.store.repair.stored import Malformed, is_moment, read_json, read_labels, read_shape
@@ -33,34 +34,34 @@ def check(plain: sqlite3.Connection) -> None:
     """Raise `Malformed` where the small tables say something that we never write."""
     for table in _SMALL:
         if wrong_types(plain, table):
-            raise Malformed(f"table {table} holds something of another kind")
+            raise Malformed(_("table {table} contains values of the wrong type", table=table))
     found = plain.execute(
         "SELECT columns, text_columns, threshold, label_set_id, whole_table, searchable_to, model_chosen"
         " FROM project"
     ).fetchall()
     if len(found) != 1:
-        raise Malformed("no record of the project")
+        raise Malformed(_("the project record is missing"))
     columns, texts, threshold, label_set_id, whole_table, searchable_to, model_chosen = found[0]
     read_shape(columns, texts)
     if threshold is not None and not 0 <= threshold <= 1:
-        raise Malformed("its threshold is not between 0 and 1")
+        raise Malformed(_("its threshold is not between 0 and 1"))
     last = _check_imports(plain)
     if whole_table not in (0, 1) or model_chosen not in (0, 1) or not 0 <= searchable_to <= last:
-        raise Malformed("the record of the project makes no sense")
+        raise Malformed(_("the project record is invalid"))
     active = plain.execute("SELECT labels FROM label_sets WHERE id = ?", (label_set_id,)).fetchone()
     if active is not None:
         read_labels(active[0])
     elif label_set_id is not None:
-        raise Malformed("its label set is missing")
+        raise Malformed(_("its label set is missing"))
     # An import that broke off leaves rows that nobody has seen, and what came with them (`staging`).
     (unseen,) = plain.execute("SELECT max(id) FROM rows").fetchone()
     for table in ("annotations", "annotation_labels", "marks"):
         (greatest,) = _ends(plain, f"SELECT max(row_id) FROM {table}")
         if greatest is not None and not (isinstance(greatest, int) and greatest <= max(last, unseen or 0)):
-            raise Malformed(f"table {table} is about rows that do not exist")
+            raise Malformed(_("table {table} refers to rows that do not exist", table=table))
     (greatest,) = _ends(plain, "SELECT max(label_id) FROM annotation_labels")
     if not isinstance(greatest, int | None):
-        raise Malformed("an annotation in it has a label that is none")
+        raise Malformed(_("an annotation in it has an invalid label"))
     for run_id, kind, labels, scored in plain.execute("SELECT id, kind, labels, scored FROM runs").fetchall():
         _check_run(plain, run_id, kind, len(read_labels(labels)), scored, last)
 
@@ -70,7 +71,14 @@ def check_all(plain: sqlite3.Connection) -> list[str]:
     problems = []
     for table in schema.metadata.tables:
         if odd := wrong_types(plain, table):
-            problems.append(f"{odd} records of {table} hold something of another kind.")
+            problems.append(
+                ngettext(
+                    "{count} record of {table} contains a value of the wrong type.",
+                    "{count} records of {table} contain values of the wrong type.",
+                    odd,
+                    table=table,
+                )
+            )
         elif found := _wrong_moments(plain, table):
             problems.append(found)
     for table, column, read in (
@@ -84,13 +92,15 @@ def check_all(plain: sqlite3.Connection) -> list[str]:
             try:
                 read(stored)
             except Malformed as error:
-                problems.append(f"Record {record} of {table}: {error}.")
+                problems.append(
+                    _("Record {record} of {table}: {error}.", record=record, table=table, error=error)
+                )
     if problems:
         return problems
     try:
         check(plain)
     except Malformed as error:
-        problems.append(f"The project is damaged: {error}.")
+        problems.append(_("The project is damaged: {error}.", error=error))
     return problems
 
 
@@ -113,8 +123,16 @@ def _wrong_moments(plain: sqlite3.Connection, table: str) -> str:
         for (stored,) in plain.execute(f"SELECT {column.name} FROM {table}"):
             if stored is not None and not is_moment(stored):
                 wrong += 1
-                first = first or f"{column.name} is “{stored[:_SHOWN]}”"
-    return f"{wrong} records of {table} hold a time that is none ({first})." if wrong else ""
+                first = first or f"{column.name}: “{stored[:_SHOWN]}”"
+    if not wrong:
+        return ""
+    return ngettext(
+        "{count} record of {table} contains an invalid time ({example}).",
+        "{count} records of {table} contain an invalid time ({example}).",
+        wrong,
+        table=table,
+        example=first,
+    )
 
 
 def _check_imports(plain: sqlite3.Connection) -> int:
@@ -125,13 +143,13 @@ def _check_imports(plain: sqlite3.Connection) -> int:
         " coalesce(max(last_row_id), 0), coalesce(sum(rows), 0) FROM imports"
     ).fetchone()
     if least < 0 or rows > last or last > (greatest or 0):
-        raise Malformed("its imports do not fit its rows")
+        raise Malformed(_("its imports do not fit its rows"))
     if (greatest or 0) - last > _FAR:
-        raise Malformed("rows of a broken-off import are too many")
+        raise Malformed(_("an interrupted import left too many rows"))
     if last > _FAR:
         (present,) = plain.execute("SELECT count(*) FROM rows").fetchone()
         if last > 2 * present:
-            raise Malformed("most of its rows are missing")
+            raise Malformed(_("most of its rows are missing"))
     return int(last)
 
 
@@ -139,7 +157,7 @@ def _check_run(
     plain: sqlite3.Connection, run_id: int, kind: str, labels: int, scored: int, last: int
 ) -> None:
     if kind not in get_args(ModelKind) or not 0 <= scored <= last:
-        raise Malformed("a run in it makes no sense")
+        raise Malformed(_("a run in it is invalid"))
     # Each is the end of an index, where SQLite puts texts and bytes after all numbers.
     ends = ["max(row_id)", "max(top)", "min(top)"]
     ends += [f"{end}({column})" for column in ("confidence", "margin") for end in ("min", "max")]
@@ -148,12 +166,12 @@ def _check_run(
     if found[0] is None:
         return
     if not all(isinstance(number, int | float) for number in found):
-        raise Malformed("predictions in it are no numbers")
+        raise Malformed(_("predictions in it are not numbers"))
     greatest, best, least, *probabilities = found
     if greatest > last or least < 0 or best > labels + _NEAR:
-        raise Malformed("predictions in it do not fit its rows and labels")
+        raise Malformed(_("predictions in it do not fit its rows and labels"))
     if not all(map(math.isfinite, probabilities)):
-        raise Malformed("predictions in it are no numbers")
+        raise Malformed(_("predictions in it are not numbers"))
 
 
 def _ends(plain: sqlite3.Connection, statement: str) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Final
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import formats, migrations, schema
@@ -94,7 +95,7 @@ class DamagedFile:
         numbers = self._leaves[table] + self._strays[table]
         for place, number in enumerate(numbers):
             if place % _CHECKED == 0:
-                self._progress.report(place, len(numbers), stage=f"Reading {table}")
+                self._progress.report(place, len(numbers), stage=_("Reading {table}", table=table))
                 self._progress.check()
             failed = 0
             read: set[int] = set()
@@ -112,7 +113,7 @@ class DamagedFile:
                 yield from carved
         for number in dict.fromkeys(self._garbled[table] + self._garbled[""]):
             self._progress.check()
-            for _, record in self._carved(shape, number):
+            for _number, record in self._carved(shape, number):
                 yield record
 
     def pairs(self, labels: Collection[int]) -> Iterator[tuple[int, int]]:
@@ -237,7 +238,7 @@ class DamagedFile:
         wanted = [s for s in shapes().values() if (sure or self.broken[s.table]) and s.table != _PAIRS]
         for number in range(2, self._pages.count + 1):
             if number % _CHECKED == 0:
-                self._progress.report(number, self._pages.count, stage="Looking for pages")
+                self._progress.report(number, self._pages.count, stage=_("Searching for pages"))
                 self._progress.check()
             if self._owners[number] or number in free:
                 continue

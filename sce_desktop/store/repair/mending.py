@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
 from sce_desktop.store.annotations.label_sets import to_json
 from sce_desktop.store.repair.damaged import DamagedFile
 from sce_desktop.store.repair.salvage import Problems
@@ -22,36 +23,58 @@ _BATCH: Final = 2_000
 _STORED: Final = np.dtype("<f4")
 _MOST: Final = 1.001  # a probability, rounded
 _MOST_LABEL: Final = 100_000  # a greater id of a label without a name is garbage
-_ORPHANS: Final = (
-    # What belongs to something that is lost, and what is told of it.
-    ("annotations", "row_id NOT IN (SELECT id FROM rows)", "{} decisions are about rows that are lost."),
-    ("annotation_labels", "label_id NOT IN (SELECT id FROM labels)", "{} labels of rows are lost."),
-    ("annotation_labels", "row_id NOT IN (SELECT row_id FROM annotations WHERE decision = 'label')", ""),
+_ORPHANS: Final[tuple[tuple[str, str, Callable[[int], str] | None], ...]] = (
+    # What belongs to something that is lost, and what is reported of it.
+    (
+        "annotations",
+        "row_id NOT IN (SELECT id FROM rows)",
+        lambda n: ngettext(
+            "{count} annotation belongs to a lost row.", "{count} annotations belong to lost rows.", n
+        ),
+    ),
+    (
+        "annotation_labels",
+        "label_id NOT IN (SELECT id FROM labels)",
+        lambda n: ngettext("{count} label of a row is lost.", "{count} labels of rows are lost.", n),
+    ),
+    ("annotation_labels", "row_id NOT IN (SELECT row_id FROM annotations WHERE decision = 'label')", None),
     (
         "annotations",
         "decision = 'label' AND row_id NOT IN (SELECT row_id FROM annotation_labels)",
-        "{} decisions have lost their labels.",
+        lambda n: ngettext(
+            "{count} annotation has lost its label.", "{count} annotations have lost their labels.", n
+        ),
     ),
-    ("marks", "row_id NOT IN (SELECT id FROM rows)", "{} notes are about rows that are lost."),
-    ("audits", "removed", ""),
-    ("coders", "removed", ""),
-    ("audit_rows", "audit_id NOT IN (SELECT id FROM audits) OR row_id NOT IN (SELECT id FROM rows)", ""),
+    (
+        "marks",
+        "row_id NOT IN (SELECT id FROM rows)",
+        lambda n: ngettext("{count} note belongs to a lost row.", "{count} notes belong to lost rows.", n),
+    ),
+    ("audits", "removed", None),
+    ("coders", "removed", None),
+    ("audit_rows", "audit_id NOT IN (SELECT id FROM audits) OR row_id NOT IN (SELECT id FROM rows)", None),
     (
         "other_annotations",
         "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
-        "",
+        None,
     ),
     (
         "scores",
         "run_id NOT IN (SELECT id FROM runs)",
-        "{} predictions are of runs that are lost: score again.",
+        lambda n: ngettext(
+            "{count} prediction belongs to a lost run: score again.",
+            "{count} predictions belong to lost runs: score again.",
+            n,
+        ),
     ),
-    ("scores", "row_id NOT IN (SELECT id FROM rows)", ""),
+    ("scores", "row_id NOT IN (SELECT id FROM rows)", None),
     (
         "scores",
         "length(probabilities) = 0 OR length(probabilities) <> 4 *"
         " (SELECT json_array_length(labels) FROM runs WHERE id = run_id)",
-        "{} scores do not fit their labels.",
+        lambda n: ngettext(
+            "{count} score does not fit its labels.", "{count} scores do not fit their labels.", n
+        ),
     ),
 )
 
@@ -72,10 +95,10 @@ class Mending:
         self._complete_decisions()
         self._complete_labels()
         self._choose_label_set()
-        for table, condition, told in _ORPHANS:
+        for table, condition, message in _ORPHANS:
             removed = self._target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
-            if removed and told:
-                self._problems.append(told.format(removed))
+            if removed and message is not None:
+                self._problems.append(message(removed))
         self._compute_scores()
         scored = "(SELECT count(*) FROM scores WHERE run_id = runs.id)"
         (short,) = self._target.execute(
@@ -100,7 +123,13 @@ class Mending:
         labelled = self._target.execute("SELECT DISTINCT row_id FROM annotation_labels").fetchall()
         self._target.executemany(insert, ((row_id, "label", now()) for (row_id,) in labelled))
         if found := self._count("annotations") - before:
-            self._problems.append(f"Of {found} decisions the time and the origin are lost.")
+            self._problems.append(
+                ngettext(
+                    "The time and origin of {count} annotation are lost.",
+                    "The time and origin of {count} annotations are lost.",
+                    found,
+                )
+            )
 
     def _complete_labels(self) -> None:
         """Know every label that a label set or a run names; a label that is only used gets a name."""
@@ -119,11 +148,16 @@ class Mending:
         ).fetchall()
         self._target.executemany(
             "INSERT INTO labels (id, name, active) VALUES (?, ?, 1)",
-            [(label_id, f"Label {label_id}") for (label_id,) in unknown],
+            [(label_id, _("Label {number}", number=label_id)) for (label_id,) in unknown],
         )
         if unknown:
             self._problems.append(
-                f"The names of {plural(len(unknown), 'label')} are lost: rename “Label {unknown[0][0]}”."
+                ngettext(
+                    "The name of {count} label is lost: rename “{name}”.",
+                    "The names of {count} labels are lost: rename “{name}” and the others.",
+                    len(unknown),
+                    name=_("Label {number}", number=unknown[0][0]),
+                )
             )
 
     def _choose_label_set(self) -> None:
@@ -150,7 +184,7 @@ class Mending:
                 (json.dumps(to_json(labels)), several, now()),
             )
             target.execute("UPDATE project SET label_set_id = 1")
-            self._problems.append("The label set is lost: one was made of the labels that are left.")
+            self._problems.append(_("The label set is lost: a new one was made from the remaining labels."))
         else:
             labels = read_labels(found[0])
         used = {label.id: label.name for label in labels}
@@ -176,7 +210,7 @@ class Mending:
 
     def _compute_scores(self) -> None:
         """Make again what follows from the probabilities: the best label, its confidence and margin."""
-        mended = unusable = last = 0
+        recomputed = unusable = last = 0
         while True:
             found = self._target.execute(
                 "SELECT rowid, top, confidence, margin, probabilities FROM scores WHERE rowid > ?"
@@ -196,7 +230,7 @@ class Mending:
                 sound = [low >= 0 and high <= _MOST for low, high in bounds]  # no NaN either
                 top, confidence, margin = (a.tolist() for a in scoring.top(vectors))
                 changes, gone = [], []
-                for place, (rowid, *stored, _) in enumerate(records):
+                for place, (rowid, *stored, _vector) in enumerate(records):
                     right = [top[place], confidence[place], margin[place]]
                     if not sound[place]:
                         gone.append((rowid,))
@@ -206,12 +240,24 @@ class Mending:
                     "UPDATE scores SET top = ?, confidence = ?, margin = ? WHERE rowid = ?", changes
                 )
                 self._target.executemany("DELETE FROM scores WHERE rowid = ?", gone)
-                mended += len(changes)
+                recomputed += len(changes)
                 unusable += len(gone)
-        if mended:
-            self._problems.append(f"Of {plural(mended, 'prediction')} the best label was computed again.")
+        if recomputed:
+            self._problems.append(
+                ngettext(
+                    "The best label of {count} prediction was recomputed.",
+                    "The best labels of {count} predictions were recomputed.",
+                    recomputed,
+                )
+            )
         if unusable:
-            self._problems.append(f"{plural(unusable, 'prediction')} made no sense and were left out.")
+            self._problems.append(
+                ngettext(
+                    "{count} invalid prediction was excluded.",
+                    "{count} invalid predictions were excluded.",
+                    unusable,
+                )
+            )
 
     def _show_one_run(self) -> None:
         """Let one run at most be shown under each alias, and one model version at most be in use."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
 from sce_desktop.store.file import opening, placing, schema, wal
 from sce_desktop.store.file.database import connect
 from sce_desktop.store.file.failures import known_failures
@@ -21,24 +21,6 @@ from sce_desktop.store.repair.pages import PageFile
 from sce_desktop.store.repair.salvage import TABLES, Salvage
 
 _BACKUP_PAGES: Final = 2_000
-_CALLED: Final = {
-    "project": "record of the project",
-    "imports": "record of an import",
-    "rows": "row",
-    "cell_types": "record of cell types",
-    "labels": "label",
-    "label_sets": "label set",
-    "annotations": "annotation",
-    "annotation_labels": "label of a row",
-    "marks": "note or flag",
-    "runs": "run",
-    "scores": "prediction",
-    "model_versions": "model version",
-    "audits": "audit sample",
-    "audit_rows": "row of an audit sample",
-    "coders": "annotator",
-    "other_annotations": "label of another annotator",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +54,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
         UserError: ``path`` is not a project or nothing of it can be read, or ``copy`` exists.
     """
     if not path.is_file():
-        raise UserError(f"{path.name} is not a file: choose a project file.")
+        raise UserError(_("{name} is not a file: choose a project file.", name=path.name))
     path = path.resolve()
     with (
         placing.new_file(copy, overwrite=False) as draft,
@@ -93,7 +75,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
                 target.execute(statement)
             report = _report(source, target, problems)
             if not report.rows and not report.annotations and source.lacks("rows"):
-                raise UserError(f"Nothing in {path.name} can be read: restore it from a backup.")
+                raise UserError(_("Nothing in {name} can be read: restore it from a backup.", name=path.name))
             target.execute("COMMIT")
     return report
 
@@ -142,9 +124,13 @@ def _found(still: Path, path: Path, progress: Progress) -> Iterator[tuple[Damage
             if later.is_project and same and later.broken.total() <= source.broken.total():
                 source = later
             else:
-                problems.append(f"The log {path.name}-wal does not belong to the project and was not used.")
+                problems.append(
+                    _("The log {name}-wal does not belong to this project and was not used.", name=path.name)
+                )
         if not source.is_project:
-            raise UserError(f"{path.name} is not a project of SCE Desktop: choose a file that it has saved.")
+            raise UserError(
+                _("{name} is not a project of SCE Desktop: choose a file that it has saved.", name=path.name)
+            )
         yield source, problems
 
 
@@ -157,6 +143,29 @@ def _drop_indexes(target: sqlite3.Connection) -> list[str]:
     return list(indexes.values())
 
 
+def _recovered(table: str, kept: int, lost: int, broken: int) -> str:
+    """Say in sentences how much of a table there is and what may be missing."""
+    parts = [
+        ngettext(
+            "Table {table}: {count} record recovered.",
+            "Table {table}: {count} records recovered.",
+            kept,
+            table=table,
+        )
+    ]
+    if lost:
+        parts.append(ngettext("{count} record cannot be read.", "{count} records cannot be read.", lost))
+    if broken:
+        parts.append(
+            ngettext(
+                "{count} damaged place may have held more.",
+                "{count} damaged places may have held more.",
+                broken,
+            )
+        )
+    return " ".join(parts)
+
+
 def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]) -> RepairReport:
     tables = []
     for table in TABLES:
@@ -166,15 +175,18 @@ def _report(source: DamagedFile, target: sqlite3.Connection, problems: list[str]
         complete = not source.lacks(table) or since > source.version
         tables.append(TableReport(table, kept, lost, complete))
         if replaced := source.replaced[table]:
-            problems.append(f"Table {table}: in {plural(replaced, 'record')} something was replaced.")
-        if source.is_missing(table):
-            problems.append(f"The table {table} is missing.")
-        elif not complete:
-            more = f"{plural(broken, 'damaged place')} may have held more" if broken else ""
-            gone = f"{plural(lost, _CALLED[table])} cannot be read" if lost else ""
             problems.append(
-                f"Table {table}: {kept:,} records recovered; {', '.join(filter(None, (gone, more)))}."
+                ngettext(
+                    "Table {table}: part of {count} record was replaced.",
+                    "Table {table}: parts of {count} records were replaced.",
+                    replaced,
+                    table=table,
+                )
             )
+        if source.is_missing(table):
+            problems.append(_("The table {table} is missing.", table=table))
+        elif not complete:
+            problems.append(_recovered(table, kept, lost, broken))
     kept_of = {report.table: report.kept for report in tables}
     return RepairReport(
         rows=kept_of["rows"],

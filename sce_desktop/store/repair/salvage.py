@@ -12,6 +12,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.runs import ModelKind
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import schema
@@ -108,7 +109,7 @@ class Salvage:
                 break
         if not lengths and not self._source.broken["project"]:
             return
-        self._problems.append("The names of the columns are lost.")
+        self._problems.append(_("The names of the columns are lost."))
         others = max(0, lengths.most_common(1)[0][0] if lengths else 0)
         self._columns = [*(f"column {number + 1}" for number in range(others)), "text"]
         self._texts = [others]
@@ -131,10 +132,21 @@ class Salvage:
         if changed:
             changed, first_changed, odd = self._copy_changed_rows(last)
         if odd:
-            self._problems.append(f"Of {odd} rows only the text could be read.")
+            self._problems.append(
+                ngettext(
+                    "Only the text of {count} row could be read.",
+                    "Only the texts of {count} rows could be read.",
+                    odd,
+                )
+            )
         if changed:
             self._problems.append(
-                f"The text of {changed} rows may not be what was imported, first in row {first_changed}."
+                ngettext(
+                    "The text of {count} row may differ from what was imported (row {first}).",
+                    "The texts of {count} rows may differ from what was imported, first in row {first}.",
+                    changed,
+                    first=first_changed,
+                )
             )
         (present,) = self._target.execute("SELECT count(*) FROM rows").fetchone()
         self._target.execute("DELETE FROM rows WHERE id > max(?, 2 * ?)", (_MOST_ROWS, present))
@@ -144,7 +156,14 @@ class Salvage:
         if 0 < known == total and not self._source.lacks("imports"):
             self._source.made_up_for.add("rows")
         if known > total:
-            self._problems.append(f"{known - total} of {known} rows are lost.")
+            self._problems.append(
+                ngettext(
+                    "{count} of {all} rows is lost.",
+                    "{count} of {all} rows are lost.",
+                    known - total,
+                    all=number(known),
+                )
+            )
         (distinct,) = self._target.execute(
             "SELECT count(DISTINCT text_hash) FROM rows WHERE blank = 0"
         ).fetchone()

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _
 
 
 class Malformed(ValueError):  # noqa: N818 - as `DamagedProject`, which it becomes
@@ -16,11 +17,11 @@ class Malformed(ValueError):  # noqa: N818 - as `DamagedProject`, which it becom
 def read_json(text: object) -> Any:
     """Return what a JSON text says. `Malformed` if it is none, or nested more deeply than we ever do."""
     if not isinstance(text, str):
-        raise Malformed("something in it is not the text that it should be")
+        raise Malformed(_("something in it is not a text"))
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise Malformed("a list in it cannot be read") from None
+        raise Malformed(_("a list in it cannot be read")) from None
 
 
 def read_labels(text: object) -> tuple[Label, ...]:
@@ -28,15 +29,15 @@ def read_labels(text: object) -> tuple[Label, ...]:
     try:
         labels = tuple(Label(**{**label, "synonyms": tuple(label["synonyms"])}) for label in read_json(text))
     except (TypeError, KeyError):
-        raise Malformed("a label set in it cannot be read") from None
+        raise Malformed(_("a label set in it cannot be read")) from None
     for label in labels:
         texts = (label.name, label.description, label.colour, label.shortcut, *label.synonyms)
         if not all(isinstance(text, str) for text in texts) or not label.name.strip():
-            raise Malformed("a label in it has no name")
+            raise Malformed(_("a label in it has no name"))
         if type(label.id) is not int or label.id < 1:
-            raise Malformed("a label in it has no number")
+            raise Malformed(_("a label in it has no id"))
     if len({label.id for label in labels}) < len(labels):
-        raise Malformed("two labels in it have the same number")
+        raise Malformed(_("two labels in it have the same id"))
     return labels
 
 
@@ -51,7 +52,7 @@ def read_shape(columns: object, text_columns: object) -> tuple[tuple[str, ...], 
         or bool(names) != bool(places)
         or len(set(places)) < len(places)
     ):
-        raise Malformed("the names of its columns cannot be read")
+        raise Malformed(_("the names of its columns cannot be read"))
     return tuple(names), tuple(places)
 
 

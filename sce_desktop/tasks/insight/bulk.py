@@ -16,6 +16,7 @@ import numpy as np
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, Decision, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
@@ -82,7 +83,7 @@ def decide_all(
             action = project.annotate_part(chosen, last=last, action=action)
             done += len(chosen)
             relabelled += sum(_replaces(answers[i], known[i]) for i in some if i in known and i not in newer)
-            progress.report(done, len(wanted), stage="deciding rows")
+            progress.report(done, len(wanted), stage=_("labelling rows"))
     except BaseException:
         with suppress(UserError):  # the disk may be full: then opening the project tells how far it came
             project.end_parts()

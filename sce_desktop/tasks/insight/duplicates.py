@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import SKIPPED
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
@@ -61,7 +62,7 @@ def find_groups(project: Project, similarity: float = NEAR, *, progress: Progres
     for start in range(0, len(ids), _BATCH):
         progress.check()
         texts += project.texts(ids[start : start + _BATCH])
-        progress.report(len(texts), len(ids), stage="reading texts")
+        progress.report(len(texts), len(ids), stage=_("reading texts"))
     progress.check()
     groups = []
     for places in near_copies(texts, similarity=similarity, progress=progress):

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.estimates import Line, Share, part_share, sample_share, with_known, within_bounds
+from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell
-from sce_desktop.core.words import plural
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import Evidence
 
-NONE_NAME = "none of these"
-EMPTY_NAME = "(empty)"
-OTHER_NAME = "(other values)"
+NONE_NAME = N_("none of these")
+EMPTY_NAME = N_("(empty)")
+OTHER_NAME = N_("(other values)")
 MOST_GROUPS = 30
 FEWEST_SAMPLED = 10
 """A part with fewer sampled rows gets no interval: it would tell hardly more than 0 to 1."""
@@ -96,7 +96,7 @@ def find(
     watch = progress or SilentProgress()
     probabilities = evidence.probabilities.get(alias)
     everywhere = np.zeros(len(evidence.row_ids), dtype=np.int64)
-    whole = _groups(evidence, probabilities, everywhere, ["all rows"], watch)[0]
+    whole = _groups(evidence, probabilities, everywhere, [_("all rows")], watch)[0]
     groups: tuple[Group, ...] = ()
     if codes is not None:
         groups = _groups(evidence, probabilities, codes, names, watch)
@@ -104,7 +104,7 @@ def find(
         rows=len(evidence.row_ids),
         decided=int(evidence.decided.sum()),
         sampled=len(evidence.audit),
-        answers=(*evidence.names, NONE_NAME),
+        answers=(*evidence.names, _(NONE_NAME)),
         whole=whole,
         column=column,
         groups=groups,
@@ -115,39 +115,62 @@ def find(
 
 
 def basis(evidence: Evidence, model: bool) -> str:
-    """Say in a sentence what shares over the table rest on, and what that is worth."""
+    """Say in sentences what shares over the table rest on, and what that is worth."""
     decided = int(evidence.decided.sum())
     if decided == len(evidence.row_ids):
-        return "Every row was decided by a person: the shares are counts."
-    if len(evidence.audit):
-        told = "" if evidence.sample is None else " ".join(("", *evidence.sample.told))
-        helped = " and by the model's probabilities, whose bias the sample corrects" if model else ""
-        others = "; the other decided rows only narrow them" if decided > len(evidence.audit) else ""
-        return (
-            f"Estimated from a random sample of {plural(len(evidence.audit), 'row')}{helped}. "
-            f"The intervals hold in 95 of 100 such samples{others}.{told}"
+        return _("Every row is labelled: the shares are counts.")
+    if sampled := len(evidence.audit):
+        estimated = (
+            ngettext(
+                "Estimated from a random sample of {count} row, bias-corrected with model predictions.",
+                "Estimated from a random sample of {count} rows, bias-corrected with model predictions.",
+                sampled,
+            )
+            if model
+            else ngettext(
+                "Estimated from a random sample of {count} row.",
+                "Estimated from a random sample of {count} rows.",
+                sampled,
+            )
         )
-    if model:
-        counted = f"{plural(decided, 'decided row')} and, for the rest, from " if decided else ""
-        return (
-            f"Counted from {counted}the model's own probabilities. {_about_none(evidence)} "
-            "Nothing here corrects the model's bias: draw a random sample for intervals that hold."
+        sentences = [estimated, _("95% confidence intervals.")]
+        if decided > sampled:
+            sentences.append(_("Other labelled rows narrow the intervals."))
+        return " ".join([*sentences, *(evidence.sample.told if evidence.sample else ())])
+    if not model:
+        counted = ngettext(
+            "Counted from {count} labelled row, not a random sample.",
+            "Counted from {count} labelled rows, not a random sample.",
+            decided,
         )
-    return (
-        f"Counted from the {decided:,} decided rows alone, which were not drawn at random: "
-        "draw a random sample for shares of the whole table."
+        return " ".join((counted, _("Draw an audit sample to estimate the shares of all rows.")))
+    estimates = (
+        ngettext(
+            "{count} labelled row, model estimates for the rest: possibly biased.",
+            "{count} labelled rows, model estimates for the rest: possibly biased.",
+            decided,
+        )
+        if decided
+        else _("Model estimates only, possibly biased.")
     )
+    return " ".join((estimates, _("Draw an audit sample to get valid intervals."), _about_none(evidence)))
 
 
 def _about_none(evidence: Evidence) -> str:
-    """Say what "none of these" is made of where probabilities fill in for decisions."""
-    none = f"“{NONE_NAME.capitalize()}”"
+    """Say what "none of these" is made of where probabilities fill in for labels."""
     if len(evidence.names) == 1:
-        return f"{none} is what the one label leaves of each row."
+        return _("“None of these” is what remains of the one label.")
     given = int(evidence.decided[evidence.hits[-1]].sum())
-    said = f"the {plural(given, 'row')} decided so" if given else "rows decided so, and there are none yet"
-    why = "" if evidence.multi_label else ": the model gives every other row to a label"
-    return f"{none} counts only {said}{why}."
+    counted = (
+        ngettext(
+            "“None of these” counts only the {count} row that you labelled so.",
+            "“None of these” counts only the {count} rows that you labelled so.",
+            given,
+        )
+        if given
+        else _("“None of these” counts only rows that you label so (none yet).")
+    )
+    return counted if evidence.multi_label else " ".join((counted, _("The model never predicts it.")))
 
 
 def _groups(
@@ -184,8 +207,8 @@ def _groups(
     order = order[np.argsort(codes[order], kind="stable")]
     ends = np.searchsorted(codes[order], np.arange(count + 1))
     predicted = _predicted(probabilities, codes, inside & ~decided_rows, count, len(evidence.names) + 1)
-    shares: list[list[LabelShare]] = [[] for _ in names]
-    for answer, name in enumerate((*evidence.names, NONE_NAME)):
+    shares: list[list[LabelShare]] = [[] for _name in names]
+    for answer, name in enumerate((*evidence.names, _(NONE_NAME))):
         progress.check()
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
@@ -280,7 +303,7 @@ def column_values(project: Project, row_ids: IdArray, column: int, progress: Pro
     for start in range(0, len(row_ids), _BATCH):
         progress.check()
         values += [row.cells[column] for row in project.rows(row_ids[start : start + _BATCH])]
-        progress.report(len(values), len(row_ids), stage="reading the column")
+        progress.report(len(values), len(row_ids), stage=_("reading the column"))
     return values
 
 
@@ -296,8 +319,8 @@ def by_value(values: Sequence[Cell], most: int = MOST_GROUPS) -> tuple[IdArray, 
     new[ranked[:most]] = np.arange(len(names))
     if len(ranked) > most:
         new[ranked[most:]] = len(names)
-        names.append(OTHER_NAME)
+        names.append(_(OTHER_NAME))
     if len(ranked) < len(distinct):
         new[new == -1] = len(names)
-        names.append(EMPTY_NAME)
+        names.append(_(EMPTY_NAME))
     return new[codes], tuple(names)

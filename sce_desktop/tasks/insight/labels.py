@@ -9,6 +9,7 @@ from typing import Final
 from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import label_key, look_alikes, merged_names
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.project import Project
@@ -25,16 +26,20 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     """
     counts = Counter[str]()
     name = project.columns[column]
-    for _, value in cells_of(project, column, progress):
+    for _row_id, value in cells_of(project, column, progress):
         if value and not is_blank(value):
             counts[value] += 1
             if len(counts) > MOST_VALUES:
                 raise UserError(
-                    f"“{name}” has more than {MOST_VALUES:,} different values, too many for labels: "
-                    "choose another column."
+                    _(
+                        "“{name}” has more than {most} different values, too many for labels: choose another"
+                        " column.",
+                        name=name,
+                        most=number(MOST_VALUES),
+                    )
                 )
     if not counts:
-        raise UserError(f"“{name}” has nothing but empty cells: choose another column.")
+        raise UserError(_("“{name}” has only empty cells: choose another column.", name=name))
     return [(Label(value), count) for value, count in counts.items()]
 
 
@@ -69,7 +74,7 @@ def tell_merged(merged: Mapping[str, str], progress: Progress) -> None:
     """Say which names of labels count as one (`core.labels.merged_names`)."""
     for stays in dict.fromkeys(merged.values()):
         others = ", ".join(_shown(name) for name, into in merged.items() if into == stays != name)
-        progress.warn(f"Counted as one label, {_shown(stays)}: {others}.")
+        progress.warn(_("Merged into the label {label}: {others}.", label=_shown(stays), others=others))
 
 
 def _shown(name: str) -> str:
@@ -84,7 +89,7 @@ def tell_unmerged(names: Iterable[str], progress: Progress) -> None:
     Those that differ in spaces alone are one already.
     """
     if look_alikes(dict.fromkeys(map(label_key, names))):
-        progress.warn("To count labels that look the same as one, add --merge-labels.")
+        progress.warn(_("Some labels look the same: add --merge-labels to merge them."))
 
 
 def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progress) -> LabelSet | None:
@@ -114,5 +119,5 @@ def merge_labels(project: Project, into: Mapping[int, int], *, progress: Progres
         progress.check()
         going = [label_id for label_id in into if into[label_id] == target and label_id in used]
         label_set = project.merge_labels(going, target)
-        progress.report(done, len(targets), stage="merging")
+        progress.report(done, len(targets), stage=_("merging"))
     return label_set

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
@@ -29,7 +30,7 @@ AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 FITTED: Final = 20_000
 """Components are found on so many rows, drawn at random, and serve for all."""
 UMAP_FITTED: Final = 50_000
-NO_UMAP: Final = "UMAP is not installed: run pip install 'sce-desktop[map]', or use the other map."
+NO_UMAP: Final = N_("UMAP is not installed: run pip install 'sce-desktop[map]', or use PCA.")
 _LEAST_FITTED: Final = 100  # rows; of fewer in a sample all that there are get a look
 _BLOCK: Final = 50_000
 _POLL_S: Final = 0.1
@@ -119,10 +120,10 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
         Cancelled: The user stopped: the process is ended at once.
     """
     if not has_umap():
-        raise UserError(NO_UMAP)
+        raise UserError(_(NO_UMAP))
     if len(vectors) < 5:
         return pca_map(vectors, seed=seed)
-    progress.report(0, None, stage="laying out the map")
+    progress.report(0, None, stage=_("computing the map"))
     with tempfile.TemporaryDirectory(prefix="sce-desktop-map-") as folder:
         source, target = Path(folder) / "vectors.npy", Path(folder) / "places.npy"
         np.save(source, vectors, allow_pickle=False)
@@ -146,8 +147,8 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
                 said.seek(0)
                 lines = said.read().decode(errors="replace").split("\n")
                 log.error("UMAP failed:\n%s", "\n".join(lines))
-                reason = next(filter(None, map(str.strip, reversed(lines))), "it was ended")
-                raise UserError(f"UMAP failed ({reason}): use the other map.")
+                reason = next(filter(None, map(str.strip, reversed(lines))), _("it was stopped"))
+                raise UserError(_("UMAP failed ({reason}): use PCA.", reason=reason))
         return _framed(np.load(target, allow_pickle=False))
 
 

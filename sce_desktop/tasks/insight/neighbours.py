@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.folding import folded
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
@@ -110,7 +111,7 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
         left.append(places[one])
         right.append(places[other])
     graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(len(texts), len(texts)))
-    _, member = connected_components(graph, directed=False)
+    _count, member = connected_components(graph, directed=False)
     order = np.argsort(member, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
     found = [np.sort(group) for group in groups if len(group) > 1]
@@ -129,7 +130,7 @@ def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Ite
         shingles = [_shingles(text) for text in compared[start : start + _BATCH]]
         bulk = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
         hashes[start : start + _BATCH] = [minhash.hashvalues for minhash in bulk]
-        progress.report(min(start + _BATCH, len(plains)), len(plains), stage="reading texts")
+        progress.report(min(start + _BATCH, len(plains)), len(plains), stage=_("reading texts"))
     # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
     bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
     buckets = _buckets(hashes, bands.b, bands.r)
@@ -142,7 +143,7 @@ def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Ite
     for number, (place, of_place) in enumerate(buckets.items()):
         if number % _BATCH == 0:
             progress.check()
-            progress.report(number, len(buckets), stage="comparing texts")
+            progress.report(number, len(buckets), stage=_("comparing texts"))
         if sum(map(len, of_place)) > _MANY:
             among[:] = False
             among[np.concatenate(of_place)] = True
@@ -174,7 +175,7 @@ def _buckets(hashes: NDArray[np.uint32], bands: int, width: int) -> dict[int, li
     buckets: dict[int, list[list[int] | IdArray]] = {}
     for band in range(bands):
         keys = np.ascontiguousarray(hashes[:, band * width : (band + 1) * width]).view(f"V{4 * width}")
-        _, member, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+        _keys, member, sizes = np.unique(keys, return_inverse=True, return_counts=True)
         member = member.ravel()
         several = np.flatnonzero(sizes[member] > 1)
         several = several[np.argsort(member[several], kind="stable")]
@@ -222,7 +223,7 @@ def suspects(
     for fold, (others, own) in enumerate(folds.split(judged, y)):
         if progress is not None:
             progress.check()
-            progress.report(fold, FOLDS, stage="judging decisions")
+            progress.report(fold, FOLDS, stage=_("checking labels"))
         p[own] = model.fit(judged[others], y[others]).predict_proba(judged[own])
     # One process: a pool of them starts the whole program again where it is frozen.
     worst = find_label_issues(

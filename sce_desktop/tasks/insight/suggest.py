@@ -16,6 +16,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run
@@ -68,9 +69,9 @@ def suggest_labels(
     texts = list(dict.fromkeys(project.texts(unfitting_rows(project, run))))
     if len(texts) < FEWEST_ROWS:
         if run is not None and run.scored and project.row_count() >= FEWEST_ROWS:
-            raise UserError("Nearly every row has a label that fits it well: there is nothing to suggest.")
-        raise UserError(f"There are too few texts for suggestions: it takes {FEWEST_ROWS} different ones.")
-    progress.report(0, None, stage="reading words")
+            raise UserError(_("Nearly every row has a label that fits well: there is nothing to suggest."))
+        raise UserError(_("Suggestions need at least {count} different texts.", count=FEWEST_ROWS))
+    progress.report(0, None, stage=_("reading words"))
     texts, found = _with_vectors(texts, vectors)
     progress.check()
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -87,18 +88,18 @@ def suggest_labels(
     try:
         weights = vectorizer.fit_transform(texts)
     except ValueError:
-        raise UserError("The texts have no words in common: no label can be suggested.") from None
+        raise UserError(_("The texts have no words in common: no labels can be suggested.")) from None
     if weights.shape[1] <= _TERMS:
-        raise UserError("The texts have no words in common: no label can be suggested.")
+        raise UserError(_("The texts have no words in common: no labels can be suggested."))
     progress.check()
-    progress.report(0, None, stage="grouping")
+    progress.report(0, None, stage=_("grouping"))
     with threadpool_limits(1):  # so little is fastest so, and whatever else runs keeps the other cores
         points = _latent(weights) if found is None else found
         different = len(np.unique(points.round(5), axis=0))
         groups = min(int(np.clip(np.sqrt(len(texts) / 2), 2, MOST_GROUPS)), different)
         members = _grouped(points, groups, progress)
     progress.check()
-    progress.report(0, None, stage="naming")
+    progress.report(0, None, stage=_("naming"))
     words = [str(name) for name in vectorizer.get_feature_names_out()]
     return _named(members, weights, words, joined=" and " if english else ", ")
 

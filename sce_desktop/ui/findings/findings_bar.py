@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QButtonGroup, QCheckBox, QComboBox, QHBoxLayout, Q
 
 from sce_desktop.controllers.findings_work import Answer, View, Wanted
 from sce_desktop.controllers.rows_text import run_title
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 from sce_desktop.tasks.tables.periods import Unit
 from sce_desktop.ui.kit.fields import ComboBox
@@ -18,15 +18,28 @@ from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, chip_width, px, set_role
 
-_VIEWS: tuple[tuple[View, str], ...] = (("shares", "Shares"), ("column", "By column"), ("time", "Over time"))
-_NO_MODEL = "No model"
-_COPY, _EXPORT, _ROLLED = ("Copy", ""), ("Export ▾", "▾"), ("Sum up parents", "Parents")  # where it is narrow
+_VIEWS: tuple[tuple[View, str], ...] = (
+    ("shares", _("Shares")),
+    ("column", _("By column")),
+    ("time", _("Over time")),
+)
+_UNITS: dict[Unit, str] = {
+    "day": _("By day"),
+    "week": _("By week"),
+    "month": _("By month"),
+    "quarter": _("By quarter"),
+    "year": _("By year"),
+}
+_NO_MODEL = _("No model")
+_COPY = (_("Copy"), "")  # in full, and where it is narrow
+_EXPORT = (_("Export ▾"), "▾")
+_ROLLED = (_("Roll up to parent labels"), _("Roll up"))
 _COMBO = 150  # pixels
-_MODEL = 220  # "With SCE, whole table" in full
+_MODEL = 220
 
 
 class FindingsBar(QWidget):
-    """The line above the figures; where it is narrow it says less before it takes a second one."""
+    """The line above the figures; where it is narrow its buttons are shorter before a second line begins."""
 
     changed = Signal()
     copyAsked = Signal()
@@ -35,7 +48,7 @@ class FindingsBar(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("What to show")
+        self.setAccessibleName(_("View"))
         self.views: dict[View, QPushButton] = {}
         self._group = QButtonGroup(self)
         for view, text in _VIEWS:
@@ -47,28 +60,28 @@ class FindingsBar(QWidget):
             self._group.addButton(button)
             self.views[view] = button
         self.views["shares"].setChecked(True)
-        self.column = _combo("Column")
-        self.unit = _combo("Period")
-        for unit in get_args(Unit):
-            self.unit.addItem(f"By {unit}", unit)
-        self.table = QCheckBox("As a table")
-        self.table.setAccessibleName("Show the periods as a table")
-        self.counts = QCheckBox("Counts")
-        self.counts.setAccessibleName("Show numbers of rows instead of shares")
-        self.counts.setToolTip("How many rows each label has, estimated like its share")
-        self.model = _combo("Whose probabilities help")
+        self.column = _combo(_("Column"))
+        self.unit = _combo(_("Period"))
+        for unit, text in _UNITS.items():
+            self.unit.addItem(text, unit)
+        self.table = QCheckBox(_("As a table"))
+        self.table.setAccessibleName(_("Show the periods as a table"))
+        self.counts = QCheckBox(_("Counts"))
+        self.counts.setAccessibleName(_("Show numbers of rows instead of shares"))
+        self.counts.setToolTip(_("Show estimated numbers of rows instead of shares"))
+        self.model = _combo(_("Model"))
         self.model.setMaximumWidth(px(_MODEL))
-        self.model.setToolTip("Whose probabilities help to estimate the shares")
+        self.model.setToolTip(_("Model whose predictions are used to estimate the shares"))
         self.rolled = QCheckBox(_ROLLED[0])
-        self.rolled.setAccessibleName("Count labels named Parent > Child as their parent")
-        self.rolled.setToolTip("Labels named “Parent > Child” count as “Parent”")
-        self.copy = _button(_COPY[0], "Copy the figures", "copy")
-        self.copy.setToolTip("Copy the figures, to be pasted into a spreadsheet")
-        self.export = _button(_EXPORT[0], "Export the figures", "export")
-        self.export.setToolTip("Export the figures to Excel, or save them as one page")
+        self.rolled.setAccessibleName(_("Roll up labels named Parent > Child to their parent"))
+        self.rolled.setToolTip(_("Labels named “Parent > Child” count as “Parent”"))
+        self.copy = _button(_COPY[0], _("Copy the figures"), "copy")
+        self.copy.setToolTip(_("Copy the figures for a spreadsheet"))
+        self.export = _button(_EXPORT[0], _("Export the figures"), "export")
+        self.export.setToolTip(_("Export the figures to Excel or as a web page"))
         self._menu = menu = QMenu(self.export)
-        self.workbook = menu.addAction("Export to Excel…")
-        self.page = menu.addAction("Save as one page (HTML)…")
+        self.workbook = menu.addAction(_("Export to Excel…"))
+        self.page = menu.addAction(_("Save as web page (HTML)…"))
         set_icon(self.workbook, "table", "muted")
         set_icon(self.page, "file", "muted")
         self.export.clicked.connect(self._ask_export)
@@ -129,16 +142,16 @@ class FindingsBar(QWidget):
         self._on_view()
 
     def forget(self) -> None:
-        """Begin anew, with another project."""
+        """Start over, with another project."""
         self._chosen.clear()
         self._unit = None
         self.column.clear()
 
     def set_runs(self, runs: Sequence[Run], *, blind: bool, parents: bool) -> None:
-        """Offer the runs that are shown; none while the user decides blindly. Keep what was chosen."""
+        """Offer the runs that are shown; none in blind mode. Keep what was chosen."""
         self.model.clear()
         for run in () if blind else runs:
-            self.model.addItem(f"With {run_title(run)}", run.alias)
+            self.model.addItem(_("With {model}", model=run_title(run)), run.alias)
         self.model.addItem(_NO_MODEL, "")
         self.model.setCurrentIndex(max(0, self.model.findData(self._alias)))
         self.model.setEnabled(self.model.count() > 1)
@@ -153,7 +166,9 @@ class FindingsBar(QWidget):
         if [self.column.itemData(row) for row in range(self.column.count())] != list(places):
             self.column.clear()
             for place in places:
-                self.column.addItem(" ".join(columns[place].split()) or f"Column {place + 1}", place)
+                self.column.addItem(
+                    " ".join(columns[place].split()) or _("Column {number}", number=place + 1), place
+                )
         if answer.wanted.view != "shares":
             self.column.setCurrentIndex(self.column.findData(answer.wanted.column))
         if answer.wanted.unit is not None:
@@ -178,14 +193,14 @@ class FindingsBar(QWidget):
         buttons = (self.copy, self.export)
         needed = self._asked.sizeHint().width() + sum(one.sizeHint().width() for one in buttons)
         needed += len(buttons) * layout.spacing()
-        said = ((self.copy, _COPY), (self.export, _EXPORT), (self.rolled, _ROLLED))
-        for button, (whole, _) in said:
+        texts_of = ((self.copy, _COPY), (self.export, _EXPORT), (self.rolled, _ROLLED))
+        for button, (whole, _short) in texts_of:
             if not button.isHidden():
                 width = button.fontMetrics().horizontalAdvance
                 needed += width(whole) - width(button.text())
         margins = layout.contentsMargins()  # the layout itself may not have heard of the new width yet
         narrow = needed > self.width() - margins.left() - margins.right()
-        for button, texts in said:
+        for button, texts in texts_of:
             button.setText(texts[narrow])
 
     def set_exports(self, on: bool) -> None:

@@ -16,9 +16,10 @@ from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
 
 from sce_desktop.controllers.findings_work import Answer
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import exact_share_text, share_text
 from sce_desktop.tasks.evaluation.svg import scale_step
-from sce_desktop.ui.findings.findings_models import figure_text, interval
+from sce_desktop.ui.findings.findings_models import interval
 from sce_desktop.ui.kit.preview_model import plain_tip
 from sce_desktop.ui.kit.theme import font, px, tokens
 
@@ -49,12 +50,12 @@ class TimeChart(QWidget):
         self._places: dict[pg.PlotDataItem, int] = {}  # the answer that a line shows
         self._chosen: set[str] | None = None  # names; None: nobody has chosen
         self.plot = pg.PlotWidget(viewBox=pg.ViewBox(enableMenu=False), enableMenu=False)
-        self.plot.setAccessibleName("Figures over time")
+        self.plot.setAccessibleName(_("Figures over time"))
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.scene().sigMouseClicked.connect(self._on_clicked)
         self.labels = QListWidget()
-        self.labels.setAccessibleName("Labels in the chart")
+        self.labels.setAccessibleName(_("Labels in the chart"))
         self.labels.setUniformItemSizes(True)
         self.labels.itemChanged.connect(self._on_checked)
         split = QSplitter()
@@ -177,11 +178,11 @@ class TimeChart(QWidget):
         item, counts = self.plot.getPlotItem(), self._answer.wanted.counts
         step = scale_step(most, ticks=5, least=1 if counts else 0.002)
         top = step * np.ceil(most / step - 1e-9)
-        heights = [number * step for number in range(round(top / step) + 1)]
+        heights = [place * step for place in range(round(top / step) + 1)]
         fraction = exact_share_text if step < 0.01 else share_text
-        told = [f"{at:,.0f}" if counts else fraction(at) for at in heights]
-        item.getAxis("left").setTicks([list(zip(heights, told, strict=True))])
-        widest = QFontMetrics(font("body")).horizontalAdvance(told[-1])
+        marks = [number(at) if counts else fraction(at) for at in heights]
+        item.getAxis("left").setTicks([list(zip(heights, marks, strict=True))])
+        widest = QFontMetrics(font("body")).horizontalAdvance(marks[-1])
         item.getAxis("left").setWidth(max(px(44), widest + px(8)))
         for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
             item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)
@@ -218,12 +219,18 @@ class TimeChart(QWidget):
 
         def tip(x: float, y: float, data: object) -> str:
             figure = answer.figure(place, round(x))
-            rows = " rows" if counts else ""
-            return plain_tip(
-                f"{found.answers[place]}, {found.groups[round(x)].name}: "
-                f"{figure_text(figure.value, counts=counts)}{rows}\n"
-                f"{interval(figure, counts=counts)}".rstrip()
+            value = (
+                ngettext("{count} row", "{count} rows", round(figure.value))
+                if counts
+                else exact_share_text(figure.value)
             )
+            told = _(
+                "{label}, {part}: {value}",
+                label=found.answers[place],
+                part=found.groups[round(x)].name,
+                value=value,
+            )
+            return plain_tip(f"{told}\n{interval(figure, counts=counts)}".rstrip())
 
         return tip
 

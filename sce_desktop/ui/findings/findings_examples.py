@@ -14,13 +14,13 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.findings_work import CellRows
-from sce_desktop.controllers.label_edits import rows
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.preview_model import plain_tip
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
 _TEXT = 300  # characters of an example
 _ROW_ID = Qt.ItemDataRole.UserRole
-HINT = "Click on a figure to read rows behind it."
+HINT = _("Click a figure to read rows behind it.")
 
 
 class Examples(QWidget):
@@ -32,18 +32,18 @@ class Examples(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.found: CellRows | None = None
-        self.setAccessibleName("Examples")
+        self.setAccessibleName(_("Examples"))
         self.title = QLabel(wordWrap=True)
         self.title.setTextFormat(Qt.TextFormat.PlainText)
-        self.title.setAccessibleName("What the examples show")
+        self.title.setAccessibleName(_("Label of the examples"))
         self.list = QListWidget()
-        self.list.setAccessibleName("Example rows")
+        self.list.setAccessibleName(_("Example rows"))
         self.list.setWordWrap(True)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.itemActivated.connect(self._on_activated)
-        self.button = QPushButton("Show these rows")
-        self.button.setAccessibleName("Show these rows in the table")
+        self.button = QPushButton(_("Show these rows"))
+        self.button.setAccessibleName(_("Show these rows in the table"))
         self.button.clicked.connect(self.ask_rows)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
@@ -66,17 +66,17 @@ class Examples(QWidget):
         for place, row in enumerate(found.shown):
             text = " ".join(row.text[: 2 * _TEXT].split())
             text = text if len(text) <= _TEXT else text[:_TEXT].rstrip() + "…"
-            how = "decided" if place < found.decided else "predicted"
-            item = QListWidgetItem(f"{row.position + 1:,} · {how}\n{text}")
+            how = _("labelled") if place < found.decided else _("predicted")
+            item = QListWidgetItem(f"{number(row.position + 1)} · {how}\n{text}")
             item.setData(_ROW_ID, row.id)
-            item.setToolTip(plain_tip("Double-click shows this row"))
+            item.setToolTip(plain_tip(_("Double-click to show this row")))
             self.list.addItem(item)
         if not found.ids:
-            item = QListWidgetItem("No row: the share rests on small probabilities of many.")
+            item = QListWidgetItem(_("No row: the share comes from small probabilities of many rows."))
             item.setFlags(Qt.ItemFlag.NoItemFlags)
             self.list.addItem(item)
         count = len(found.ids)
-        self.button.setText("Show this row" if count == 1 else f"Show these {rows(count)}")
+        self.button.setText(ngettext("Show this row", "Show these {count} rows", count))
 
     @Slot()
     def ask_rows(self) -> None:

@@ -13,6 +13,7 @@ from sce_desktop.controllers import findings_work
 from sce_desktop.controllers.findings_work import Answer
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save
 
 
@@ -34,7 +35,7 @@ class FindingsExports(QObject):
             findings_work.as_text,
             self.answer,
             order,
-            title="Copying the findings",
+            title=_("Copying the findings"),
             lane="reads",
             first=True,
             quiet=True,
@@ -44,23 +45,23 @@ class FindingsExports(QObject):
     @Slot(object)
     def _on_copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._messages.tell("The figures were copied: paste them into a spreadsheet.")
+        self._messages.tell(_("The figures were copied: paste them into a spreadsheet."))
 
     @Slot()
     def ask_workbook(self) -> None:
         """Choose where a workbook with the figures goes."""
-        self._choose("Export to Excel", "Excel (*.xlsx)", ".xlsx")
+        self._choose(_("Export to Excel"), _("Excel (*.xlsx)"), ".xlsx")
 
     @Slot()
     def ask_page(self) -> None:
         """Choose where a page with the figures goes."""
-        self._choose("Save as one page", "Web page (*.html)", ".html")
+        self._choose(_("Save as web page"), _("Web page (*.html)"), ".html")
 
     def _choose(self, title: str, filters: str, ending: str) -> None:
         project = self._workspace.project
         if project is None or self.answer is None:
             return
-        suggested = project.path.with_name(f"{project.path.stem} findings{ending}")
+        suggested = project.path.with_name(_("{project} findings", project=project.path.stem) + ending)
         ask_save(self._panel, title, filters, self.save_to, at=str(suggested), suffix=ending)
 
     def save_to(self, path: Path, replace: bool = False) -> None:
@@ -73,6 +74,8 @@ class FindingsExports(QObject):
             self.answer,
             path,
             replace=replace,
-            title=f"Writing {path.name}",
+            title=_("Writing {name}", name=path.name),
         )
-        job.finished.connect(lambda path: self._messages.tell(f"The findings were written to {path}."))
+        job.finished.connect(
+            lambda path: self._messages.tell(_("The findings were written to {path}.", path=path))
+        )

@@ -13,8 +13,8 @@ from sce_desktop.controllers import words
 from sce_desktop.controllers.findings_work import Answer
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.estimates import Share
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import exact_share_text, interval_text
-from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.icons import icon, label_icon
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.preview_model import plain_tip
@@ -25,44 +25,44 @@ MostRole = Qt.ItemDataRole.UserRole + 1  # the end of the scale: the largest fig
 EndsRole = Qt.ItemDataRole.UserRole + 2  # the ends of the interval, short
 NAMES = 190  # pixels of the column of names
 PART = 112  # pixels of a part's column
-_COLUMNS = ("Share", words.INTERVAL.name, "", "Decided", "Predicted")
+_COLUMNS = (_("Share"), words.INTERVAL.name, "", _("Labelled"), _("Predicted"))
 INTERVAL, BAR = 1, 2
 _TIPS = (
-    "The part of the rows that has this label",
-    "Where the truth lies in 95 of 100 samples; empty where no random sample stands behind it",
+    _("Share of the rows that has this label"),
+    _("95% confidence interval. Empty without an audit sample."),
     "",
-    "Rows that a person gave this label",
-    "Other rows for which the model puts it first",
+    _("Rows that you labelled so"),
+    _("Other rows that the model predicts so"),
 )
-_ROWS_TIP = "How many rows have this label: its share of all of them"
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_ROWS_TIP = _("Estimated number of rows with this label")
+_TRAILING = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_LEADING = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
 
 
 def figure_text(value: float, *, counts: bool) -> str:
     """A share, or a number of rows."""
-    return f"{value:,.0f}" if counts else exact_share_text(value)
+    return number(value) if counts else exact_share_text(value)
 
 
 def interval(figure: Share, *, counts: bool) -> str:
     """The ends of an interval; nothing where there is none."""
     if figure.counted:
-        return "counted"
+        return _("counted")
     if figure.interval is None:
         return ""
     low, high = figure.interval
-    return f"{low:,.0f} to {high:,.0f}" if counts else interval_text((low, high))
+    return _("{low} to {high}", low=number(low), high=number(high)) if counts else interval_text((low, high))
 
 
 def _short_ends(figure: Share, *, counts: bool) -> str:
     """The ends of an interval as a cell has room for."""
     if figure.counted:
-        return "counted"
+        return _("counted")
     if figure.interval is None:
         return ""
-    return "–".join(f"{end:,.0f}" if counts else f"{end * 100:.0f}" for end in figure.interval)
+    return "–".join(number(end if counts else 100 * end) for end in figure.interval)
 
 
 class _Figures(QAbstractTableModel):
@@ -143,7 +143,7 @@ class _Figures(QAbstractTableModel):
             if colour not in self._icons:
                 self._icons[colour] = label_icon(colour) if colour else icon("none", "muted")
             return self._icons[colour]
-        return int(_LEFT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+        return int(_LEADING) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def _heading(self, section: int, role: int) -> Any:
         raise NotImplementedError
@@ -165,10 +165,10 @@ class SharesModel(_Figures):
 
     def _heading(self, section: int, role: int) -> Any:
         if role == Qt.ItemDataRole.DisplayRole:
-            return "Rows" if section == 0 and self._counts else _COLUMNS[section]
+            return _("Rows") if section == 0 and self._counts else _COLUMNS[section]
         if role == Qt.ItemDataRole.ToolTipRole:
             return _ROWS_TIP if section == 0 and self._counts else _TIPS[section]
-        return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+        return int(_TRAILING) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The figures of an answer."""
@@ -181,18 +181,18 @@ class SharesModel(_Figures):
         if role == MostRole:
             return self._answer.most
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return int(_RIGHT)
+            return int(_TRAILING)
         if role == Qt.ItemDataRole.AccessibleTextRole and index.column() == BAR:
-            told = figure_text(figure.value, counts=counts)
-            return f"{one.name}, {told} {interval(figure, counts=counts)}".rstrip()
+            parts = (one.name, figure_text(figure.value, counts=counts), interval(figure, counts=counts))
+            return ", ".join(filter(None, parts))
         if role == Qt.ItemDataRole.DisplayRole:
             model = bool(self._answer.evidence.probabilities)
             return (
                 figure_text(figure.value, counts=counts),
                 interval(figure, counts=counts),
                 "",
-                f"{one.decided:,}",
-                f"{one.predicted:,}" if model else "",
+                number(one.decided),
+                number(one.predicted) if model else "",
             )[index.column()]
         return None
 
@@ -219,14 +219,17 @@ class PartsModel(_Figures):
         group = self._answer.findings.groups[section]
         if role == Qt.ItemDataRole.SizeHintRole:
             return QSize(px(PART), 2 * QFontMetrics(font("body")).height() + px(10))
-        rows = f"{group.rows:,} row{'' if group.rows == 1 else 's'}"
+        rows = ngettext("{count} row", "{count} rows", group.rows)
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{self._part_name(group.name)}\n{rows}"
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip(f"{group.name}\n{rows}, {group.sampled:,} of the random sample")
+            sampled = ngettext(
+                "{count} row of the audit sample", "{count} rows of the audit sample", group.sampled
+            )
+            return plain_tip(f"{group.name}\n{rows}\n{sampled}")
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return f"{group.name}, {rows}"
-        return int(_RIGHT) if role == Qt.ItemDataRole.TextAlignmentRole else None
+        return int(_TRAILING) if role == Qt.ItemDataRole.TextAlignmentRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """The figure of an answer in a part."""
@@ -245,11 +248,17 @@ class PartsModel(_Figures):
             return figure_text(figure.value, counts=counts) if group.rows else "–"
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
             if not group.rows:
-                return f"{group.name}: no rows"
-            ends = f" ({interval(figure, counts=counts)})" if figure.interval else ""
-            told = (
-                f"{one.name}, {group.name}: {figure_text(figure.value, counts=counts)}{ends}\n"
-                f"{plural(group.rows, 'row')}, {one.decided:,} decided so, {one.predicted:,} predicted"
+                return _("{name}: no rows", name=group.name)
+            value = figure_text(figure.value, counts=counts)
+            if figure.interval:
+                value = f"{value} ({interval(figure, counts=counts)})"
+            lines = (
+                _("{label}, {part}: {value}", label=one.name, part=group.name, value=value),
+                ngettext("{count} row", "{count} rows", group.rows),
+                _("Labelled so: {count}", count=number(one.decided)),
+                _("Predicted so: {count}", count=number(one.predicted)),
             )
-            return plain_tip(told) if role == Qt.ItemDataRole.ToolTipRole else told.replace("\n", ", ")
+            if role == Qt.ItemDataRole.AccessibleTextRole:
+                return ", ".join(lines)
+            return plain_tip("\n".join(lines))
         return None

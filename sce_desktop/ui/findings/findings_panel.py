@@ -27,6 +27,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import parent_of
 from sce_desktop.ui.findings.findings_bar import FindingsBar
 from sce_desktop.ui.findings.findings_examples import Examples
@@ -44,11 +45,11 @@ PAUSE_MS = 600  # between a change and the figures that follow it
 SCORING_MS = 10_000  # while scores come in, all the time
 _REST = 3  # the lane is left alone for so many times as long as the figures took
 _MOST_YIELDS = 3  # in succession: then the figures come first for once
-_NO_LABELS = "No labels yet: type the first one at the left, and the findings say how often it fits."
-_NOTHING = "Nothing is decided or scored yet: score the rows, or decide some of them."
-_NO_COLUMN = "The table has no column but the text: there is nothing to compare by."
-_NO_DATES = "No date can be read in this column: choose another one."
-_WORKING = "Working out the figures…"
+_NO_LABELS = _("No labels yet: add one in the Labels panel.")
+_NOTHING = _("No rows are labelled or scored yet: score the rows, or label some of them.")
+_NO_COLUMN = _("The table has only the text column: there is nothing to compare by.")
+_NO_DATES = _("No dates found in this column: choose another one.")
+_WORKING = _("Calculating…")
 
 
 class FindingsPanel(QWidget):
@@ -73,7 +74,7 @@ class FindingsPanel(QWidget):
         self._dirty = True  # the project may say something else than ``answer``
         self._submitting = False
         self._yields = 0
-        self.setAccessibleName("Findings")
+        self.setAccessibleName(_("Findings"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
 
@@ -85,11 +86,11 @@ class FindingsPanel(QWidget):
         self.bar.pageAsked.connect(self.exports.ask_page)
         self.basis = QLabel(wordWrap=True)
         self.basis.setTextFormat(Qt.TextFormat.PlainText)
-        self.basis.setAccessibleName("What the figures rest on")
+        self.basis.setAccessibleName(_("Basis of the figures"))
         set_role(self.basis, "muted")
-        self.sample = QPushButton("Draw a random sample…")
-        self.sample.setAccessibleName("Draw a random sample in Evaluate")
-        self.sample.setToolTip("Rows drawn at random and decided by you give the shares intervals that hold")
+        self.sample = QPushButton(_("Draw an audit sample…"))
+        self.sample.setAccessibleName(_("Draw an audit sample in Evaluate"))
+        self.sample.setToolTip(_("Label a random sample to get valid confidence intervals"))
         self.sample.clicked.connect(lambda: navigation.panelAsked.emit("Evaluate"))
         line = QHBoxLayout()
         line.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
@@ -98,18 +99,18 @@ class FindingsPanel(QWidget):
         line.addWidget(self.sample, 0, Qt.AlignmentFlag.AlignTop)
 
         self.shares_model, self.parts_model = SharesModel(self), PartsModel(self)
-        self.shares = SharesTable(self.shares_model, "Share of each label")
-        self.parts = SharesTable(self.parts_model, "Share of each label in the parts of the table")
+        self.shares = SharesTable(self.shares_model, _("Share of each label"))
+        self.parts = SharesTable(self.parts_model, _("Share of each label by part"))
         self.chart: TimeChart | None = None  # made when it is first looked at
         for table in (self.shares, self.parts):
             table.cellChosen.connect(self.show_cell)
         self.empty = QLabel(wordWrap=True)
         self.empty.setTextFormat(Qt.TextFormat.PlainText)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setAccessibleName("Why there are no figures")
+        self.empty.setAccessibleName(_("Message"))
         set_role(self.empty, "muted")
-        self.score = QPushButton("Score")
-        self.score.setAccessibleName("Score the rows")
+        self.score = QPushButton(_("Score"))
+        self.score.setAccessibleName(_("Score the rows"))
         self.score.clicked.connect(scorer.start)
         blank = QWidget()
         middle = QVBoxLayout(blank)
@@ -261,7 +262,7 @@ class FindingsPanel(QWidget):
             self.bar.wanted,
             read,
             anew=anew,
-            title="Working out the findings",
+            title=_("Calculating findings"),
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_failed)
@@ -340,7 +341,7 @@ class FindingsPanel(QWidget):
         self._cell_title = name if part < 0 else f"{name} · {found.groups[part].name}"
         drop(self._cell_job)
         self._cell_job = self._submit(
-            findings_work.cell_rows, project, answer, place, part, title="Looking for examples", first=True
+            findings_work.cell_rows, project, answer, place, part, title=_("Loading examples"), first=True
         )
         self._cell_job.finished.connect(self._on_cell)
 

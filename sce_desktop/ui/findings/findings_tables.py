@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, Qt, Signal, Slot
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.core.estimates import Share
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.findings.findings_models import (
     BAR,
     INTERVAL,
@@ -48,20 +49,21 @@ class BarDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
-        bar = QRectF(room.left(), middle - px(_BAR_HEIGHT) / 2, share.value * scale, px(_BAR_HEIGHT))
+        mirrored = option.direction is Qt.LayoutDirection.RightToLeft
+
+        def at(value: float) -> float:
+            return room.right() - value * scale if mirrored else room.left() + value * scale
+
+        bar = QRectF(at(0), middle - px(_BAR_HEIGHT) / 2, at(share.value) - at(0), px(_BAR_HEIGHT))
         painter.setBrush(QColor(t.accent))
-        painter.drawRect(bar)
+        painter.drawRect(bar.normalized())
         if share.interval is not None and not share.counted:
-            low, high = (room.left() + end * scale for end in share.interval)
+            low, high = map(at, share.interval)
             half = px(_WHISKER)
             painter.setPen(QPen(QColor(t.ink), 1.4))
-            painter.drawLine(
-                QRectF(low, middle, high - low, 0).topLeft(), QRectF(high, middle, 0, 0).topLeft()
-            )
+            painter.drawLine(QPointF(low, middle), QPointF(high, middle))
             for end in (low, high):
-                painter.drawLine(
-                    QRectF(end, middle - half, 0, 0).topLeft(), QRectF(end, middle + half, 0, 0).topLeft()
-                )
+                painter.drawLine(QPointF(end, middle - half), QPointF(end, middle + half))
         painter.restore()
 
 
@@ -78,19 +80,22 @@ class PartDelegate(QStyledItemDelegate):
         if share is not None:
             bar = QRect(rect.left() + px(4), rect.bottom() - px(4), rect.width() - px(8), px(3))
             painter.fillRect(bar, QColor(t.line))
-            bar.setWidth(round(bar.width() * share.value / index.data(MostRole)))
-            painter.fillRect(bar, QColor(t.accent))
+            filled = QRect(bar)
+            filled.setWidth(round(bar.width() * share.value / index.data(MostRole)))
+            painter.fillRect(QStyle.visualRect(option.direction, bar, filled), QColor(t.accent))
             text.setBottom(rect.bottom() - px(4))
         middle = Qt.AlignmentFlag.AlignVCenter
+        leading = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft | middle)
+        trailing = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignRight | middle)
         painter.setFont(font("body"))
         painter.setPen(QColor(t.muted if share is None else t.ink))
-        painter.drawText(text, int(Qt.AlignmentFlag.AlignRight | middle), index.data())
+        painter.drawText(text, int(trailing), index.data())
         if share is not None and share.interval is not None:
             small = font("body")
             small.setPixelSize(px(10))
             painter.setFont(small)
             painter.setPen(QColor(t.muted))
-            painter.drawText(text, int(Qt.AlignmentFlag.AlignLeft | middle), index.data(EndsRole))
+            painter.drawText(text, int(leading), index.data(EndsRole))
         painter.restore()
 
 
@@ -105,7 +110,7 @@ def _fill(painter: QPainter, option: QStyleOptionViewItem) -> None:
 
 
 class SharesTable(QTableView):
-    """A table of figures; names stay in sight at the left. Return, or a second click, shows the rows."""
+    """A table of figures; names stay in sight beside them. Return, or a second click, shows the rows."""
 
     cellChosen = Signal(object, object)  # place of the answer, of the part (-1: all rows)
     rowsAsked = Signal()
@@ -131,7 +136,7 @@ class SharesTable(QTableView):
         side.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         side.setDefaultSectionSize(px(ROW_HEIGHTS["compact"] if self._whole else ROW_HEIGHTS["normal"]))
         side.setHighlightSections(False)
-        side.setAccessibleName("Labels")
+        side.setAccessibleName(_("Labels"))
         set_role(side, "names")
         head.setHighlightSections(False)
         head.setSectionsClickable(True)

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import rows
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.tasks.insight.map import Method
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.icons import set_icon
@@ -25,14 +25,14 @@ from sce_desktop.ui.map.map_legend import MapLegend
 _SIDE = 240
 _ZOOM = 1.4  # by a press of a button
 _TOOLS = (
-    ("lasso", "Lasso", "Draw a line round rows to select them; with Shift they are added"),
-    ("rectangle", "Rectangle", "Draw a rectangle round rows to select them; with Shift they are added"),
-    ("move", "Move", "Move the map; the middle mouse button and the arrow keys do so always"),
+    ("lasso", _("Lasso"), _("Draw around rows to select them (Shift adds to the selection)")),
+    ("rectangle", _("Rectangle"), _("Drag a rectangle to select rows (Shift adds to the selection)")),
+    ("move", _("Move"), _("Move the map (always: middle mouse button or arrow keys)")),
 )
 
 
 class MapBar(QWidget):
-    """Tools at the left; at the right what is selected, and what the map shows in which way."""
+    """Tools at the leading edge; at the other what is selected, and what the map shows in which way."""
 
     toolChosen = Signal(object)
     zoomAsked = Signal(object)  # factor
@@ -60,41 +60,41 @@ class MapBar(QWidget):
             row.addWidget(button)
             self.tools[name] = button
         group.buttonClicked.connect(self._on_tool)
-        self._zoom(row, "add", "Zoom in (+)").clicked.connect(self._zoom_in)
-        self._zoom(row, "remove", "Zoom out (-)").clicked.connect(self._zoom_out)
-        self.whole = QPushButton("Show all")
-        self.whole.setToolTip("Show the whole map (Home)")
+        self._zoom(row, "add", _("Zoom in (+)")).clicked.connect(self._zoom_in)
+        self._zoom(row, "remove", _("Zoom out (-)")).clicked.connect(self._zoom_out)
+        self.whole = QPushButton(_("Show all"))
+        self.whole.setToolTip(_("Show the whole map (Home)"))
         set_role(self.whole, "quiet")
         self.whole.clicked.connect(self.fitAsked)
         row.addWidget(self.whole)
         row.addStretch(1)
         self.count = QLabel()
-        self.count.setAccessibleName("How many rows are selected")
-        self.show_button = QPushButton("Show them")
-        self.show_button.setToolTip("Show the selected rows alone in the table")
+        self.count.setAccessibleName(_("Selected rows"))
+        self.show_button = QPushButton(_("Show in table"))
+        self.show_button.setToolTip(_("Show only the selected rows in the table"))
         set_role(self.show_button, "primary")
         self.show_button.clicked.connect(self.showAsked)
-        self.decide_button = QPushButton("Decide…")
+        self.decide_button = QPushButton(_("Label…"))
         self.decide_button.clicked.connect(self._ask_decide)
-        self.clear_button = QPushButton("Clear")
-        self.clear_button.setToolTip("Select nothing (Esc)")
+        self.clear_button = QPushButton(_("Clear selection"))
+        self.clear_button.setToolTip(_("Clear the selection (Esc)"))
         set_role(self.clear_button, "quiet")
         self.clear_button.clicked.connect(self.clearAsked)
         for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
             row.addWidget(widget)
         row.addSpacing(px(SPACE_S))
         self.colour = ComboBox()
-        self.colour.setAccessibleName("What the colours say")
-        self.colour.addItem("Your labels", False)
-        self.colour.addItem("The model's labels", True)
+        self.colour.setAccessibleName(_("Colours"))
+        self.colour.addItem(_("Your labels"), False)
+        self.colour.addItem(_("Predictions"), True)
         self.colour.currentIndexChanged.connect(self.colourChosen)
         self.method = ComboBox()
-        self.method.setAccessibleName("How the map is laid out")
-        self.method.addItem("PCA", "pca")
-        self.method.setItemData(0, "Principal components: there at once", Qt.ItemDataRole.ToolTipRole)
-        self.method.addItem("UMAP", "umap")
+        self.method.setAccessibleName(_("Layout"))
+        self.method.addItem(_("PCA"), "pca")
+        self.method.setItemData(0, _("Principal components: fast"), Qt.ItemDataRole.ToolTipRole)
+        self.method.addItem(_("UMAP"), "umap")
         self.method.setItemData(
-            1, "Keeps neighbours together: takes minutes for many rows", Qt.ItemDataRole.ToolTipRole
+            1, _("Keeps similar rows together: takes minutes for many rows"), Qt.ItemDataRole.ToolTipRole
         )
         self.method.activated.connect(self._on_method)
         row.addWidget(self.colour)
@@ -129,28 +129,28 @@ class MapBar(QWidget):
 
     def show_count(self, count: int, *, may_decide: bool) -> None:
         """Say how many rows are selected, and offer what can be done with them."""
-        self.count.setText(f"{rows(count)} selected" if count else "")
+        self.count.setText(ngettext("{count} row selected", "{count} rows selected", count) if count else "")
         for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
             widget.setVisible(count > 0)
         self.decide_button.setEnabled(may_decide)
         tip = (
-            "Decide the same about all selected rows"
+            _("Label all selected rows")
             if may_decide
-            else "Select fewer rows to decide them here"
+            else _("Too many rows selected: select fewer to label them here")
         )
         self.decide_button.setToolTip(tip)
 
     @property
     def by_prediction(self) -> bool:
-        """Whether colours say what the model says."""
+        """Whether colours show predictions."""
         return bool(self.colour.currentData())
 
     def set_blind(self, blind: bool) -> None:
-        """Hide what models say."""
+        """Hide predictions."""
         if blind:
             self.colour.setCurrentIndex(0)
         self.colour.setEnabled(not blind)
-        self.colour.setToolTip("Blind mode hides what models say" if blind else "")
+        self.colour.setToolTip(_("Predictions are hidden in blind mode") if blind else "")
 
     def show_method(self, method: Method) -> None:
         """Show how the map is laid out."""
@@ -170,13 +170,13 @@ class MapSide(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFixedWidth(px(_SIDE))
-        self.only = QCheckBox("Only rows that the table shows")
+        self.only = QCheckBox(_("Only rows shown in the table"))
         self.only.toggled.connect(self._on_only)
         self.legend = MapLegend()
         self.note = QLabel(wordWrap=True)
-        self.note.setAccessibleName("What the map shows")
+        self.note.setAccessibleName(_("About this map"))
         set_role(self.note, "muted")
-        self.again = QPushButton("Lay out again")
+        self.again = QPushButton(_("Recompute map"))
         set_role(self.again, "quiet")
         self.again.clicked.connect(self.againAsked)
         column = QVBoxLayout(self)
@@ -207,12 +207,12 @@ class EmptyMap(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.words = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
-        self.words.setAccessibleName("Why there is no map")
+        self.words.setAccessibleName(_("Message"))
         set_role(self.words, "muted")
-        self.score = QPushButton("Score")
+        self.score = QPushButton(_("Score"))
         set_role(self.score, "primary")
         self.score.clicked.connect(self.scoreAsked)
-        self.again = QPushButton("Lay out again")
+        self.again = QPushButton(_("Recompute map"))
         self.again.clicked.connect(self.againAsked)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_L), 0, px(SPACE_L), 0)

@@ -1,6 +1,6 @@
 """What the map knows of the open project: places of rows, answers, predictions, read while somebody looks.
 
-Places are computed in a lane once for the open project and kept; answers and predictions are read anew a
+Places are computed in a lane once for the open project and kept; answers and predictions are read again a
 moment after they change. What a job brings is dropped if something newer has been asked for since.
 """
 
@@ -21,6 +21,7 @@ from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 from sce_desktop.tasks.insight.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui.kit.looking import Looking
@@ -117,7 +118,7 @@ class MapData(QObject):
     def set_method(self, method: Method) -> None:
         """Lay the rows out another way; a map that was made before is there at once."""
         if method == "umap" and not has_umap():
-            self._messages.tell(NO_UMAP)
+            self._messages.tell(_(NO_UMAP))
             method = "pca"
         if method != self.method:
             self.method = method
@@ -128,7 +129,7 @@ class MapData(QObject):
 
     @Slot()
     def lay_out_again(self) -> None:
-        """Make the map anew: rows have got vectors since."""
+        """Make the map again: rows have got vectors since."""
         self._maps.pop(self.method, None)
         self.failure = ""
         self._update()
@@ -194,7 +195,7 @@ class MapData(QObject):
             self._workspace.project,
             self._scorer.known_vectors,
             method,
-            title="Laying out the map",
+            title=_("Computing the map"),
             lane="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
             tell_failure=False,
         )
@@ -217,7 +218,7 @@ class MapData(QObject):
 
     @Slot()
     def _on_layout_stopped(self) -> None:
-        self._on_layout_failed("The map was stopped.")
+        self._on_layout_failed(_("The map was stopped."))
 
     @Slot(object)
     def _on_layout_failed(self, error: object) -> None:
@@ -273,7 +274,7 @@ class MapData(QObject):
         found = self.map
         if self._workspace.project is None or found is None:
             return
-        submit = partial(self._workspace.submit, title="Reading the map", lane="reads", quiet=True)
+        submit = partial(self._workspace.submit, title=_("Loading the map"), lane="reads", quiet=True)
         if self._changed is not None and self.facts is not None:
             ids = np.array(sorted(self._changed), np.int64)
             job = submit(map_work.answers_of, self._workspace.project, found.row_ids, ids.tolist())

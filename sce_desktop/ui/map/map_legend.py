@@ -10,6 +10,7 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QImage, QPixmap
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.theme import px, tokens
 from sce_desktop.ui.map.map_raster import Mark, argb, stamp
@@ -32,7 +33,7 @@ def mark_icon(mark: Mark, colour: str) -> QIcon:
     """A point of the map, for the legend."""
     side = px(16) * _SHARP
     pixels = np.zeros((side, side), np.uint32)
-    own, _ = stamp(mark, px(3) * _SHARP)
+    own, _outline = stamp(mark, px(3) * _SHARP)
     pixels[tuple((own + side // 2).T)] = argb(QColor(colour).name())
     image = QImage(pixels.data, side, side, 4 * side, QImage.Format.Format_ARGB32_Premultiplied)
     return QIcon(QPixmap.fromImage(image.copy()))
@@ -47,9 +48,9 @@ class MapLegend(QWidget):
         super().__init__(parent)
         self._entries: tuple[Entry, ...] = ()
         self._theme = ""
-        self.list = flat_list("What colours and marks mean", ("Label", "Rows"))
+        self.list = flat_list(_("Legend"), (_("Label"), _("Rows")))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.list.setToolTip("Choose labels to make their rows stand out; Esc shows all alike")
+        self.list.setToolTip(_("Choose labels to highlight their rows; Esc highlights all"))
         self.list.header().hide()  # a label and a number say what they are
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
@@ -78,7 +79,7 @@ class MapLegend(QWidget):
         self.list.blockSignals(True)
         self.list.clear()
         for entry in entries:
-            item = QTreeWidgetItem([" ".join(entry.name.split()), f"{entry.count:,}"])
+            item = QTreeWidgetItem([" ".join(entry.name.split()), number(entry.count)])
             item.setIcon(0, mark_icon(entry.mark, entry.colour))
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
             item.setData(0, Qt.ItemDataRole.UserRole, entry.code)

@@ -13,6 +13,7 @@ from sce_desktop.controllers.rows_text import SKIPPED as SKIPPED_NAME
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 from sce_desktop.ui.kit.theme import tokens
 from sce_desktop.ui.map.map_legend import Entry
@@ -28,7 +29,7 @@ def looks(
         facts: About the rows.
         labels: In use.
         run: Whose predictions ``facts`` holds: it knows the names of labels that went.
-        predicted: Colour by what the model says, else by what people said.
+        predicted: Colour by prediction, else by the labels that people assigned.
         chosen: Codes that stand out; none: all do.
     """
     codes = facts.predicted if predicted else facts.answers
@@ -67,7 +68,7 @@ def entries(codes: IdArray, labels: tuple[Label, ...], run: Run | None, *, predi
 def name_of(code: int, labels: tuple[Label, ...], run: Run | None, *, predicted: bool) -> str:
     """What a code stands for, in words."""
     if code == UNKNOWN:
-        return "Not scored" if predicted else "Undecided"
+        return _("Not scored") if predicted else _("Unlabelled")
     return {NO_LABEL: NONE_FITS, SKIPPED: SKIPPED_NAME}.get(code) or label_of(code, labels, run).name
 
 

@@ -11,7 +11,6 @@ from PySide6.QtCore import QEvent, QPoint, Qt, Slot
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolTip, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
@@ -19,6 +18,8 @@ from sce_desktop.controllers.review_work import NO_VECTORS
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.map import map_looks
@@ -55,7 +56,7 @@ class MapPanel(QWidget):
         self._preferences = preferences
         self.data = MapData(workspace, navigation, scorer, messages, Looking(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
-        self.setAccessibleName("Map")
+        self.setAccessibleName(_("Map"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.view = MapView()
@@ -81,7 +82,7 @@ class MapPanel(QWidget):
         layout.addWidget(self.bar)
         layout.addLayout(below, 1)
         self.pages = QStackedWidget()
-        self.pages.setAccessibleName("Map or message")
+        self.pages.setAccessibleName(_("Map or message"))
         self.pages.addWidget(page)
         self.pages.addWidget(self.empty)
         outside = QVBoxLayout(self)
@@ -191,13 +192,15 @@ class MapPanel(QWidget):
             return
         row = project.rows([int(self.data.row_ids[point])])[0]
         facts, place = self.data.facts, self.data.points[point]
-        lines = [f"Row {row.position + 1:,}", " ".join(row.text[:_TIP].split())]
+        lines = [_("Row {number}", number=number(row.position + 1)), " ".join(row.text[:_TIP].split())]
         name = partial(map_looks.name_of, labels=self._workspace.labels)
         run = self.data.run
-        lines.append(f"You: {name(int(facts.answers[place]), run=run, predicted=False)}")
+        yours = name(int(facts.answers[place]), run=run, predicted=False)
+        lines.append(_("You: {label}", label=isolated(yours)))
         if run is not None and not self._navigation.blind:
-            lines.append(f"Model: {name(int(facts.predicted[place]), run=run, predicted=True)}")
-        text = "".join(f"<p style='margin:0'>{html.escape(line)}</p>" for line in lines)
+            predicted = name(int(facts.predicted[place]), run=run, predicted=True)
+            lines.append(_("Model: {label}", label=isolated(predicted)))
+        text = "".join(f"<p dir='auto' style='margin:0'>{html.escape(line)}</p>" for line in lines)
         QToolTip.showText(at, f"<div style='max-width:400px'>{text}</div>", self.view)
 
     @Slot(object)
@@ -221,7 +224,7 @@ class MapPanel(QWidget):
 
     @Slot()
     def show_selected(self) -> None:
-        """Show the selected rows in the table, where they can be decided together."""
+        """Show the selected rows in the table, where they can be labelled in bulk."""
         if len(self.selected):
             self._navigation.show_ids(self.selected.tolist())
             self._navigation.rowsFocusAsked.emit()
@@ -231,7 +234,7 @@ class MapPanel(QWidget):
         if 0 < len(self.selected) <= MOST_SELECTED:
             self.row_actions.menu(self.selected.tolist()).popup(at)
 
-    # --- what is said --------------------------------------------------------------------------------------
+    # --- the messages --------------------------------------------------------------------------------------
 
     @Slot()
     def _show_state(self) -> None:
@@ -243,12 +246,12 @@ class MapPanel(QWidget):
         self.side.again.setVisible(old and data.method == "umap" and not data.working)
         self.view.setAccessibleDescription(self._in_words())
         if data.working or data.map is not None:
-            self.empty.say("Reading text vectors…")
+            self.empty.say(_("Loading text vectors…"))
         elif data.failure:
             missing = "" if data.may_retry else self._scorer.why_not()
             self.empty.say(" ".join(filter(None, (data.failure, missing))))
         elif self._scorer.known_vectors is None and not self._scorer.ready:
-            self.empty.say("The map comes when the model is loaded.")
+            self.empty.say(_("The map appears when the model is loaded."))
         else:
             self.empty.say(self._scorer.why_no_vectors() or NO_VECTORS)
         failed, again = bool(data.failure), data.may_retry
@@ -260,11 +263,23 @@ class MapPanel(QWidget):
         data = self.data
         if data.map is None:
             return ""
-        said = f"{rows(len(data.points))} on the map."
+        sentences = [ngettext("{count} row on the map.", "{count} rows on the map.", len(data.points))]
         if (painted := len(self.view.painted)) < len(data.points):
-            said += f" {painted:,} of them are painted, drawn at random; a lasso selects all."
+            sentences.append(
+                ngettext(
+                    "{count} row, chosen at random, is drawn; a lasso selects all.",
+                    "{count} rows, chosen at random, are drawn; a lasso selects all.",
+                    painted,
+                )
+            )
         if missing := data.map.missing:
-            said += f" {rows(missing)} {'has' if missing == 1 else 'have'} no text vector yet: press Score."
+            sentences.append(
+                ngettext(
+                    "{count} row has no text vector yet: press Score.",
+                    "{count} rows have no text vector yet: press Score.",
+                    missing,
+                )
+            )
         if self.bar.by_prediction:
-            said += " Large marks: decided by you."
-        return said
+            sentences.append(_("Large marks: labelled by you."))
+        return " ".join(sentences)

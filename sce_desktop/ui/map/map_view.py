@@ -22,6 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QApplication, QWidget
 
 from sce_desktop.core.geometry import inside
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import px, tokens
 from sce_desktop.ui.map import map_raster
 from sce_desktop.ui.map.map_raster import Looks
@@ -56,7 +57,7 @@ class MapView(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Map of the rows")
+        self.setAccessibleName(_("Map of the rows"))
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumSize(px(240), px(140))
