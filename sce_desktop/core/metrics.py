@@ -77,7 +77,7 @@ def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
 
 
 def accuracy_interval(right: int, rows: int) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of ``right`` out of ``rows`` (at least 1)."""
+    """Return the 95% Wilson score interval of ``right`` out of ``rows`` (at least 1)."""
     from scipy.stats import binomtest
 
     interval = binomtest(right, rows).proportion_ci(CONFIDENCE_LEVEL, method="wilson")
@@ -85,7 +85,7 @@ def accuracy_interval(right: int, rows: int) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval (percentile, 10,000 draws, seed 0) of the mean of ``values``.
+    """Return the 95% bootstrap interval (percentile, 10,000 draws, seed 0) of the mean of ``values``.
 
     With one value per data set this is the interval over sets. None for fewer than two values.
     """
