@@ -54,7 +54,9 @@ def already_there(path: object, why: str = "") -> UserError:
                 reason=why,
             )
         )
-    return UserError(_("{path} already exists: choose another name, or add --force to replace it.", path=path))
+    return UserError(
+        _("{path} already exists: choose another name, or add --force to replace it.", path=path)
+    )
 
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error

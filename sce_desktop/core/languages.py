@@ -72,7 +72,7 @@ def language_name(code: str) -> str:
         return NAMES[code]
     from babel import Locale  # English, as of the command line, need not wait for it
 
-    return Locale(language()).languages.get(code, NAMES[code])
+    return str(Locale(language()).languages.get(code, NAMES[code]))
 
 
 @dataclass(frozen=True, slots=True)
