@@ -297,7 +297,7 @@ def test_a_label_column_becomes_imported_annotations(
     choose(dialog.columns.use, False)
     settle(qtbot, dialog)
     assert dialog.columns.merge.isVisible()
-    assert "“Billing”, “billing ”, “BILLING”" in dialog.columns.alike.text()
+    assert "“Billing”, “billing ” and “BILLING”" in dialog.columns.alike.text()
     project = imported(qtbot, controllers, dialog)
     assert [label.name for label in controllers.workspace.labels] == [
         "Billing",

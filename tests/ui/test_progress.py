@@ -157,7 +157,7 @@ def test_rate_and_time_left_are_those_of_the_last_report(
         job._receive("progressed", (0, 100, "scoring", 100.0))
         job._receive("progressed", (20, 100, "scoring", 110.0))
         said = progress_text(job)
-        assert said == "Scoring · 20 % · 2.0/s · 40 s left"
+        assert said == "Scoring · 20% · 2.0/s · 40 s left"
         now = 150.0  # whoever asks later hears the same, until there is news
         assert progress_text(job) == said
         assert job.rate == pytest.approx(2.0)
