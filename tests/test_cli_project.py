@@ -96,11 +96,11 @@ def test_joint_scores_and_what_is_kept_of_it(
         return str(active)
 
     assert shown() == model
-    assert shown("--joint") == f"{model}, whole table"
-    assert shown() == f"{model}, whole table"  # as the window goes on with it
+    assert shown("--joint") == f"{model} (joint)"
+    assert shown() == f"{model} (joint)"  # as the window goes on with it
     assert shown("--no-joint") == model
     assert shown() == model
-    assert shown("--joint") == f"{model}, whole table"
+    assert shown("--joint") == f"{model} (joint)"
     assert shown("--label", "damaged") == model  # one label is asked by itself
     assert run("score", project, "--model", model, "--joint") == 2
     assert "helps to choose between labels" in capsys.readouterr().err
@@ -109,13 +109,13 @@ def test_joint_scores_and_what_is_kept_of_it(
 def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
     project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = str(tiny_sce(tmp_path, name="x, whole table"))
+    model = str(tiny_sce(tmp_path, name="x (joint)"))
     counted = []
     for option in ("--no-joint", "--joint"):
         found = as_json(capsys, "score", project, "--model", model, option)
         counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
         assert as_json(capsys, "info", project) == found
-    assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
+    assert counted == [(False, model, False), (True, f"{model} (joint)", True)]
 
 
 def test_info_says_whether_rows_are_predicted_jointly(

@@ -24,6 +24,8 @@ from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 
+from sce_desktop.core.i18n import _
+
 log = logging.getLogger(__name__)
 _qt_log = logging.getLogger("qt")
 _PACKAGE_PARENT = Path(__file__).parents[2]
@@ -37,7 +39,7 @@ class Crash:
     trace: str
 
     def __str__(self) -> str:
-        return f"Something went wrong in the program ({self.kind}); the log has the details."
+        return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=self.kind)
 
     @classmethod
     def of(cls, error: BaseException) -> Crash:
@@ -94,7 +96,7 @@ class CrashHooks(QObject):
             faulthandler.enable(self._faults)
 
     def remove(self) -> None:
-        """Put everything back as it was."""
+        """Restore what was there before."""
         sys.excepthook, threading.excepthook, sys.unraisablehook = self._before
         qInstallMessageHandler(self._qt_before)
         if self._faults is not None:

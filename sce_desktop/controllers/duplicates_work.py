@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def find(
     project: Project, similarity: float, *, progress: Progress
 ) -> tuple[list[CopyGroup], list[GroupAnswers]]:
-    """Find the groups, and what is decided about them."""
+    """Find the groups, and how their rows are labelled."""
     from sce_desktop.tasks.insight.duplicates import find_groups, group_answers
 
     groups = find_groups(project, similarity, progress=progress)
@@ -24,7 +24,7 @@ def find(
 
 
 def answers(project: Project, groups: Sequence[CopyGroup], *, progress: Progress) -> list[GroupAnswers]:
-    """Look what is decided about ``groups`` now."""
+    """Read how the rows of ``groups`` are labelled now."""
     from sce_desktop.tasks.insight.duplicates import group_answers
 
     return group_answers(project, groups, progress=progress)
@@ -33,7 +33,7 @@ def answers(project: Project, groups: Sequence[CopyGroup], *, progress: Progress
 def decide_rest(
     project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress
 ) -> BulkOutcome:
-    """Give the undecided rows of each group the answer of its decided ones."""
+    """Label the unlabelled rows of each group like its labelled ones."""
     from sce_desktop.tasks.insight.duplicates import decide_rest
 
     return decide_rest(project, groups, queue=queue, progress=progress)
@@ -42,7 +42,7 @@ def decide_rest(
 def give_all(
     project: Project, groups: Sequence[CopyGroup], answer: Answer, *, queue: str, progress: Progress
 ) -> BulkOutcome:
-    """Give all rows of ``groups`` one answer."""
+    """Label all rows of ``groups`` alike."""
     from sce_desktop.tasks.insight.duplicates import give_all
 
     return give_all(project, groups, answer, queue=queue, progress=progress)

@@ -1,7 +1,7 @@
 """The edits of a project: every change that a person makes goes through here, and can be undone.
 
 An edit is on the disk before the call returns, unless it touches so many rows that the window would stand
-still: such a one is made in the lane ``edits``, and until it is through other edits are refused in a
+still: such a one is made in the lane ``edits``, and until it is finished other edits are refused in a
 sentence. Whoever edits learns by signals what has changed, in both cases.
 """
 
@@ -19,8 +19,8 @@ from sce_desktop.controllers.rows_text import NONE_FITS, SKIPPED
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.scoring import Scorer
@@ -30,7 +30,7 @@ LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 
 
 class Edits(QObject):
-    """Every change that a person makes to the open project. Each tells by a signal what it changed."""
+    """Every change that a person makes to the open project. A signal reports what each one changed."""
 
     editing = Signal()  # an edit begins: what was said of those before is over
     decided = Signal(object, object)  # row ids and what was decided about them, in words
@@ -57,7 +57,7 @@ class Edits(QObject):
     ) -> bool:
         """Make ``change`` and hand what it returns to ``then``, at once or, of very many ``rows``, later.
 
-        Returns False, and tells why, if that is not possible; True if it is done, or begun.
+        Returns False, and reports why, if that is not possible; True if it is done, or begun.
         """
         if self._workspace.project is None or self._workspace.refuses_edit():
             return False
@@ -87,15 +87,15 @@ class Edits(QObject):
             make_change, project, change, title=title, lane="edits"
         )
         job.finished.connect(finish)
-        job.failed.connect(lambda _: end())
+        job.failed.connect(lambda _error: end())
         job.cancelled.connect(end)
 
     # --- labels --------------------------------------------------------------------------------------------
 
     def set_labels(self, labels: Sequence[Label], *, multi_label: bool | None = None) -> bool:
-        """Make ``labels`` the label set; scores follow by themselves.
+        """Make ``labels`` the label set; rows are rescored automatically.
 
-        Returns False, and tells why, if they cannot be taken.
+        Returns False, and reports why, if they cannot be used.
         """
         return self.edit_labels(lambda p: p.set_labels(labels, multi_label=multi_label))
 
@@ -104,27 +104,27 @@ class Edits(QObject):
         change: Callable[[Project], object],
         *,
         rows: int = 0,
-        title: str = "Editing labels",
+        title: str = "",
         then: Callable[[], object] | None = None,
     ) -> bool:
-        """Change the label set by ``change``, which may change annotations too; scores follow by themselves.
+        """Change the label set by ``change``, which may change annotations too; rows are rescored.
 
         Args:
             change: In a lane where it touches very many rows: it must not look at the window.
             rows: About how many it touches.
-            title: What it is called while it runs.
-            then: Called when it is through.
+            title: What it is called while it runs; empty: "Editing labels".
+            then: Called when it is finished.
 
-        Returns False, and tells why, if that is not possible.
+        Returns False, and reports why, if that is not possible.
         """
 
-        def follow(_: object) -> None:
+        def follow(_result: object) -> None:
             self._follow_labels()
             self._workspace.historyChanged.emit()
             if then is not None:
                 then()
 
-        return self._write(change, follow, rows=rows, title=title)
+        return self._write(change, follow, rows=rows, title=title or _("Editing labels"))
 
     def rows_with(self, label_ids: Iterable[int]) -> int:
         """About how many rows have one of these labels; all, where nobody has counted."""
@@ -148,7 +148,7 @@ class Edits(QObject):
         return self.edit_labels(
             lambda p: p.split_label(label_id, parts),
             rows=self.rows_with([label_id]),
-            title="Splitting a label",
+            title=_("Splitting a label"),
             then=then,
         )
 
@@ -160,9 +160,9 @@ class Edits(QObject):
         *,
         origin: Origin = Origin.HAND,
     ) -> bool:
-        """Record what the user decided about rows; on the disk before this returns.
+        """Record how the user labelled rows; on the disk before this returns.
 
-        Rows without text can be skipped; any other answer about them is refused, and the user is told why.
+        Rows without text can be skipped; anything else is refused, and the message says why.
         """
         if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
             return False
@@ -183,7 +183,11 @@ class Edits(QObject):
         if blank is None:
             return False
         self._messages.tell(
-            f"Row {blank.position + 1:,} has no text: there is nothing to label. Skip it, or go on.", "warn"
+            _(
+                "Row {row} has no text, so there is nothing to label. Skip it, or go to the next row.",
+                row=number(blank.position + 1),
+            ),
+            "warn",
         )
         return True
 
@@ -197,11 +201,11 @@ class Edits(QObject):
         return " + ".join(names[label_id] for label_id in label_ids)
 
     def clear_decision(self, row_ids: Sequence[int]) -> bool:
-        """Take back what was decided about rows."""
+        """Remove the labels of rows, and whatever else was decided about them."""
         return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
 
     def remove_coder(self, coder_id: int) -> bool:
-        """Take the answers of another person out of the project."""
+        """Remove another annotator's labels from the project."""
         return self._edit([], lambda p: p.remove_coder(coder_id))
 
     def set_marks(self, row_ids: Sequence[int], **marks: Any) -> bool:
@@ -209,15 +213,16 @@ class Edits(QObject):
         return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
-        def follow(_: object) -> None:
+        def follow(_result: object) -> None:
             self._workspace.annotationsChanged.emit(list(row_ids))
             self._workspace.historyChanged.emit()
             self._workspace.count_soon()
 
-        return self._write(change, follow, rows=len(row_ids), title=f"Changing {plural(len(row_ids), 'row')}")
+        title = ngettext("Changing {count} row", "Changing {count} rows", len(row_ids))
+        return self._write(change, follow, rows=len(row_ids), title=title)
 
     def set_threshold(self, threshold: float) -> None:
-        """Let predictions of the open project below ``threshold`` count as unsure; 0: none."""
+        """Mark predictions of the open project below ``threshold`` as low-confidence; 0: none."""
         if self._workspace.project is not None and not self._workspace.refuses_edit():
             self._workspace.project.set_threshold(threshold or None)
             self._workspace.follow_threshold()
@@ -226,18 +231,19 @@ class Edits(QObject):
     # --- undo ----------------------------------------------------------------------------------------------
 
     def undo(self) -> None:
-        """Take back what was done last, also before a restart, and go there."""
+        """Undo what was done last, also before a restart, and go there."""
         if (project := self._workspace.project) is not None:
-            self._turn(lambda p: p.undo(), "Undone", project.undo_rows(), f"Undoing “{project.undo_text()}”")
+            title = _("Undoing “{action}”", action=project.undo_text())
+            self._turn(lambda p: p.undo(), _undone, project.undo_rows(), title)
 
     def redo(self) -> None:
-        """Do again what was undone last, and go there."""
+        """Redo what was undone last, and go there."""
         if (project := self._workspace.project) is not None:
-            title = f"Doing “{project.redo_text()}” again"
-            self._turn(lambda p: p.redo(), "Done again", project.redo_rows(), title)
+            title = _("Redoing “{action}”", action=project.redo_text())
+            self._turn(lambda p: p.redo(), _redone, project.redo_rows(), title)
 
     def tell_interrupted(self) -> None:
-        """Tell, once, that the program ended in the middle of a bulk action, and offer to take it back."""
+        """Report, once, that the program ended in the middle of a bulk action, and offer to undo it."""
         project = self._workspace.project
         assert project is not None
         reached, newest = project.interrupted()
@@ -245,23 +251,41 @@ class Edits(QObject):
             return
         project.end_parts()
         step = (project.undo_text(), project.undo_rows())
-        said = f"The program ended in the middle of a bulk action: it reached {plural(reached, 'row')}."
 
-        def take_back() -> None:
+        def undo_it() -> None:
             if project is self._workspace.project and (project.undo_text(), project.undo_rows()) == step:
                 self.undo()
             else:
-                self._messages.tell("Something else was done since then: Ctrl+Z takes it back first.", "warn")
+                self._messages.tell(
+                    _("There is a later change: Ctrl+Z undoes that one first."),
+                    "warn",
+                )
 
         if newest:
-            self._messages.offer(said, "Undo", take_back)
+            found = ngettext(
+                "The program ended during a bulk action, after {count} row.",
+                "The program ended during a bulk action, after {count} rows.",
+                reached,
+            )
+            self._messages.offer(found, _("Undo"), undo_it)
         else:
-            self._messages.tell(f"{said} Ctrl+Z, pressed more than once, takes that back.", "warn")
+            found = ngettext(
+                "The program ended during a bulk action, after {count} row. Undo it with Ctrl+Z.",
+                "The program ended during a bulk action, after {count} rows. Undo it with Ctrl+Z.",
+                reached,
+            )
+            self._messages.tell(found, "warn")
 
-    def _turn(self, turn: Callable[[Project], Change | None], words: str, rows: int, title: str) -> None:
-        self._write(turn, lambda change: self._turned(change, words), rows=rows, title=title)
+    def _turn(
+        self,
+        turn: Callable[[Project], Change | None],
+        report: Callable[[Change], str],
+        rows: int,
+        title: str,
+    ) -> None:
+        self._write(turn, lambda change: self._turned(change, report), rows=rows, title=title)
 
-    def _turned(self, change: Change | None, words: str) -> None:
+    def _turned(self, change: Change | None, report: Callable[[Change], str]) -> None:
         if change is None:
             return
         if change.label_set:
@@ -273,10 +297,18 @@ class Edits(QObject):
         )
         self._workspace.historyChanged.emit()
         self._workspace.count_soon()
-        self._messages.tell(f"{words}: {change.text}.")
+        self._messages.tell(report(change))
         self.changed.emit(change)
         if change.row_ids:
             self._navigation.rowAsked.emit(change.row_ids[0])
+
+
+def _undone(change: Change) -> str:
+    return _("Undone: {action}.", action=change.text)
+
+
+def _redone(change: Change) -> str:
+    return _("Redone: {action}.", action=change.text)
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:

@@ -1,4 +1,4 @@
-"""Work behind the window: lanes, each one thread and a queue, and the jobs that run in them.
+"""Work in the background: lanes, each one thread and a queue, and the jobs that run in them.
 
     with Lanes() as lanes:                           # starts the threads, joins them at the end
     lane = lanes.models
@@ -388,7 +388,7 @@ class Lane(QObject):
         job._receive(event, payload)
         self.jobChanged.emit(job)
         if event == "progressed":
-            self._catch_up_soon.start()  # anew: only once nothing more comes
+            self._catch_up_soon.start()  # again: only once nothing more comes
         if event in ENDED and not self._jobs:
             self.idle.emit()
 

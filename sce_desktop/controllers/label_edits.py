@@ -15,27 +15,29 @@ from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, listed, ngettext
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.text import isolated
-from sce_desktop.core.words import plural
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 
 def rows(count: int) -> str:
-    """A number of rows in words."""
-    return plural(count, "row")
+    """Write a number of rows: "1 row", "2,000 rows"."""
+    return ngettext("{count} row", "{count} rows", count)
 
 
 def quoted(names: Sequence[str], most: int = 3) -> str:
-    """Label names in a sentence."""
-    told = ", ".join(f"“{isolated(name)}”" for name in names[:most])
-    return told if len(names) <= most else f"{told} and {len(names) - most:,} more"
+    """Write label names as a sentence has them: "“a”, “b”, “c” and 5 more"."""
+    shown = [_("“{name}”", name=isolated(name)) for name in names[:most]]
+    if len(names) > most:
+        shown.append(ngettext("{count} more", "{count} more", len(names) - most))
+    return listed(shown)
 
 
 def add(workspace: Workspace, edits: Edits, labels: Iterable[Label]) -> int:
-    """Add those of ``labels`` that are not there yet, in their order; return how many were added."""
+    """Add those of ``labels`` that do not exist yet, in their order; return how many were added."""
     known = {label.name.strip() for label in workspace.labels}
     new: list[Label] = []
     for label in labels:
@@ -58,12 +60,12 @@ def change(workspace: Workspace, edits: Edits, label_id: int, **fields: object) 
 
 
 def submit_rename_effect(workspace: Workspace, label_id: int) -> Job:
-    """Count behind the window what another name for a label touches; see `review_work.rename_effect`."""
+    """Count in the background what another name for a label affects; see `review_work.rename_effect`."""
     return workspace.submit(
         review_work.rename_effect,
         workspace.project,
         label_id,
-        title="Counting what it touches",
+        title=_("Counting affected rows"),
         lane="reads",
         first=True,
         quiet=True,
@@ -71,16 +73,16 @@ def submit_rename_effect(workspace: Workspace, label_id: int) -> Job:
 
 
 def remove(workspace: Workspace, edits: Edits, label_ids: Iterable[int]) -> bool:
-    """Take labels out of use; their annotations stay in the project and come back with them."""
+    """Remove labels; their annotations stay in the project and come back with them."""
     going = set(label_ids)
     if len(going) == 1:
         rows = edits.rows_with(going)
-        return edits.edit_labels(lambda p: p.delete_label(*going), rows=rows, title="Removing a label")
+        return edits.edit_labels(lambda p: p.delete_label(*going), rows=rows, title=_("Removing a label"))
     return edits.set_labels([label for label in workspace.labels if label.id not in going])
 
 
 def merge(edits: Edits, into: Mapping[int, int]) -> bool:
-    """Let labels take over others (ids of those that go to ids of those that stay), with their answers."""
+    """Merge labels, with the annotations: ids of those that go to ids of those that stay."""
 
     def change(project: Project) -> None:
         from sce_desktop.tasks.insight.labels import merge_labels
@@ -88,7 +90,7 @@ def merge(edits: Edits, into: Mapping[int, int]) -> bool:
         merge_labels(project, into, progress=SilentProgress())
 
     rows = edits.rows_with(into)
-    return bool(into) and edits.edit_labels(change, rows=rows, title="Merging labels")
+    return bool(into) and edits.edit_labels(change, rows=rows, title=_("Merging labels"))
 
 
 def merging(labels: Sequence[Label], groups: Iterable[Sequence[str]]) -> dict[int, int]:
@@ -116,7 +118,7 @@ class MergeOnOpen(QObject):
         workspace.projectOpened.connect(self._on_opened)
 
     def follow(self, job: Job) -> None:
-        """Go if the import does not come to its end."""
+        """Delete this if the import does not finish."""
         job.failed.connect(self.deleteLater)
         job.cancelled.connect(self.deleteLater)
 
@@ -129,7 +131,7 @@ class MergeOnOpen(QObject):
 
 
 def ask(parent: QWidget, question: str, details: str, button: str, then: object) -> QMessageBox:
-    """Ask before something that touches answers; ``then`` is called if the user agrees. Never blocks."""
+    """Ask before something that changes annotations; ``then`` is called if the user agrees. Never blocks."""
     box = QMessageBox(parent)
     box.setAccessibleName(question)
     box.setWindowTitle(button)
@@ -138,7 +140,7 @@ def ask(parent: QWidget, question: str, details: str, button: str, then: object)
     box.setInformativeText(details)
     yes = box.addButton(button, QMessageBox.ButtonRole.AcceptRole)
     no = box.addButton(QMessageBox.StandardButton.Cancel)
-    for widget, name in ((yes, button), (no, "Cancel")):
+    for widget, name in ((yes, button), (no, _("Cancel"))):
         widget.setAccessibleName(name)
     box.setDefaultButton(QMessageBox.StandardButton.Cancel)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -1,6 +1,6 @@
 """Labels named "Parent > Child" as groups: in which order the list shows them, and how they move in it.
 
-A group is the labels with one topmost parent (`core.labels.roll_up`), as metrics and reports sum them up. A
+A group is the labels with one topmost parent (`core.labels.roll_up`), as metrics and reports roll them up. A
 label without a parent or a child is a span of its own.
 """
 

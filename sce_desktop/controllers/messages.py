@@ -1,4 +1,4 @@
-"""What the window says to the user in passing: one sentence in the message strip, perhaps with buttons.
+"""Messages in passing: one sentence in the message strip, perhaps with buttons.
 
     messages.tell("One sentence.", "warn")
     messages.offer("All rows are scored.", "Start reviewing", begin)
@@ -16,6 +16,7 @@ from typing import Literal
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.core.errors import DamagedProject
+from sce_desktop.core.i18n import _
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Messages(QObject):
         """Show what went wrong, with a way out where a file is damaged."""
         if isinstance(error, DamagedProject):
             path = error.path
-            self.offer(error.what, "Repair…", lambda: self.repairAsked.emit(path), "warn")
+            self.offer(error.what, _("Repair…"), lambda: self.repairAsked.emit(path), "warn")
         else:
             self.tell(str(error), "warn")
 

@@ -4,7 +4,7 @@ advice = controllers.advice
 advice.warning      what the model cannot read, in one sentence; empty if it reads all, as far as is known
 advice.changed      it is another
 
-The languages are looked up behind the window, after a project was opened, rows were added or labels edited.
+The languages are detected in the background, after a project was opened, rows were added or labels edited.
 Another model is offered and never switched to: once for the same reason, and not to whoever has chosen one.
 """
 
@@ -19,7 +19,9 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names
+from sce_desktop.core.text import share_text
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.scoring.choice import Choice
@@ -88,7 +90,7 @@ class ModelAdvice(QObject):
             work.model_for,
             self._workspace.project,
             model,
-            title="Looking up the languages",
+            title=_("Detecting the languages"),
             lane="reads",
             tell_failure=False,
             quiet=True,
@@ -113,10 +115,23 @@ class ModelAdvice(QObject):
         found, name = self._choice.languages, self._scorer.title
         unread = self._reads.unread(found)
         if (share := sum(unread.values())) >= LEAST_SHARE:
-            many = f"About {share:.0%} of the rows are" if share < 0.99 else "The rows are"
-            return f"{many} in {language_names(unread)}, which {name} cannot read."
+            languages = language_names(unread)
+            if share >= 0.99:
+                return _(
+                    "The rows are in {languages}, which {model} cannot read.", languages=languages, model=name
+                )
+            return _(
+                "About {share} of the rows are in {languages}, which {model} cannot read.",
+                share=share_text(share),
+                languages=languages,
+                model=name,
+            )
         if not self._reads.reads_labels(found):
-            return f"The labels are in {language_name(found.labels)}, which {name} cannot read."
+            return _(
+                "The labels are in {language}, which {model} cannot read.",
+                language=language_name(found.labels),
+                model=name,
+            )
         return ""
 
     def _offer(self) -> None:
@@ -128,5 +143,7 @@ class ModelAdvice(QObject):
             return
         self._offered = choice.reason
         self._messages.offer(
-            choice.reason, f"Use {choice.model}", lambda: self._scorer.set_model(choice.model)
+            choice.reason,
+            _("Use {model}", model=choice.model),
+            lambda: self._scorer.set_model(choice.model),
         )

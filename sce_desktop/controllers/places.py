@@ -1,4 +1,4 @@
-"""Where one was in each project: filters, order, row, folded groups: a review goes on where it stopped."""
+"""Where one was in each project: filters, order, row, folded groups: a review continues where it stopped."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ class ProjectWork(QObject):
         self._then.append(then)
         for job in list(self._jobs):
             job.cancel()
-        self._go_on()
+        self._run_waiting()
 
     @Slot(object)
     def _on_changed(self, job: Job) -> None:
         if not job.active:
             self._jobs.discard(job)
-            self._go_on()
+            self._run_waiting()
 
-    def _go_on(self) -> None:
+    def _run_waiting(self) -> None:
         while self._then and not self._jobs:
             self._then.pop(0)()

@@ -21,9 +21,9 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.errors import RescuedProject
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.core.words import were
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
@@ -33,7 +33,7 @@ class Projects(QObject):
     """Opens and closes projects, and moves tables in and out of the open one."""
 
     rescued = Signal(object, object)  # path of a project whose file was lost, and of the copy that was made
-    settled = Signal()  # `shut_down` is through: nothing runs, the project is closed
+    settled = Signal()  # `shut_down` has finished: nothing runs, the project is closed
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Projects(QObject):
     @Slot()
     def warm_up(self) -> None:
         """Load the model and the libraries for files, so that they are there when they are needed."""
-        self._workspace.lanes.files.submit(work.import_libraries, title="Getting ready", quiet=True)
+        self._workspace.lanes.files.submit(work.import_libraries, title=_("Getting ready"), quiet=True)
         self._scorer.warm_up()
 
     # --- opening and closing -------------------------------------------------------------------------------
@@ -66,12 +66,12 @@ class Projects(QObject):
     def open_project(self, path: Path) -> None:
         """Open the project at ``path`` in place of the present one; nothing to do if it is that one.
 
-        One that was open elsewhere is opened anew: it may be closed there by now.
+        One that was open elsewhere is opened again: it may be closed there by now.
         """
         now = self._workspace.project
         if now is not None and now.path.exists() and now.path.samefile(path) and not now.open_elsewhere:
             return
-        self._replace_project(work.open_project, path, title=f"Opening {path.stem}")
+        self._replace_project(work.open_project, path, title=_("Opening {name}", name=path.stem))
 
     def import_table(self, choices: ImportChoices) -> Job | None:
         """Make a new project of a table and open it, or add the table's rows to the open one.
@@ -82,7 +82,10 @@ class Projects(QObject):
             if self._workspace.project is None or self._workspace.refuses_edit():
                 return None
             job = self._workspace.submit(
-                work.append_table, self._workspace.project, choices, title=f"Adding {choices.path.name}"
+                work.append_table,
+                self._workspace.project,
+                choices,
+                title=_("Adding {name}", name=choices.path.name),
             )
             job.finished.connect(lambda report: self._on_appended(report, job.warnings))
             return job
@@ -90,7 +93,7 @@ class Projects(QObject):
             work.projects_folder(self._preferences.settings), choices.path.stem
         )
         return self._replace_project(
-            work.import_table, choices, target, title=f"Importing {choices.path.name}"
+            work.import_table, choices, target, title=_("Importing {name}", name=choices.path.name)
         )
 
     def repair_project(self, path: Path, copy: Path, replace: bool = False) -> Job:
@@ -99,7 +102,7 @@ class Projects(QObject):
             partial(work.repair_project, replace=replace),
             path,
             copy,
-            title=f"Repairing {path.stem}",
+            title=_("Repairing {name}", name=path.stem),
             tone="warn",
         )
 
@@ -113,33 +116,43 @@ class Projects(QObject):
         if self._workspace.project is not None and self._workspace.project.path == path:
             return
         fn = work.open_project if path.exists() else work.import_sample
-        self._replace_project(fn, path, title="Opening the sample", score=True)
+        self._replace_project(fn, path, title=_("Opening the sample"), score=True)
 
     def save_copy(self, path: Path, replace: bool = False) -> Job | None:
         """Copy the open project to ``path``; ``replace`` what is there."""
         if self._workspace.project is None:
             return None
         job = self._workspace.submit(
-            work.backup, self._workspace.project, path, replace=replace, title=f"Copying to {path.name}"
+            work.backup,
+            self._workspace.project,
+            path,
+            replace=replace,
+            title=_("Copying to {name}", name=path.name),
         )
-        job.finished.connect(lambda _: self._messages.tell(f"The project was copied to {path}."))
+        job.finished.connect(
+            lambda _result: self._messages.tell(_("The project was copied to {path}.", path=path))
+        )
         return job
 
     def save_as(self, path: Path, replace: bool = False) -> Job | None:
-        """Write all of the open project to ``path``, also when its file is lost, and go on there."""
+        """Write all of the open project to ``path``, also when its file is lost, and continue there."""
         if self._workspace.project is None:
             return None
         job = self._workspace.submit(
-            work.backup, self._workspace.project, path, replace=replace, title=f"Saving {path.name}"
+            work.backup,
+            self._workspace.project,
+            path,
+            replace=replace,
+            title=_("Saving {name}", name=path.name),
         )
 
-        def go_on() -> None:
+        def open_saved() -> None:
             self._places.keep(
                 path, self._navigation.query, self._navigation.current_row, self._navigation.folded
             )
             self.open_project(path)
 
-        job.finished.connect(go_on)
+        job.finished.connect(open_saved)
         return job
 
     def shut_down(self) -> None:
@@ -195,7 +208,7 @@ class Projects(QObject):
             self._messages.tell(self._workspace.why_not(), "warn")
             return
         self._edits.tell_interrupted()
-        self._workspace.submit(work.build_search_index, project, title="Building the search index")
+        self._workspace.submit(work.build_search_index, project, title=_("Building the search index"))
         if score and not self._workspace.runs:
             QTimer.singleShot(
                 0, self._scorer, self._scorer.follow
@@ -223,17 +236,17 @@ class Projects(QObject):
         self._scorer.follow_version()
         self._workspace.projectClosed.emit()
         job = self._workspace.lanes.files.submit(
-            work.close_project, project, title=f"Closing {project.path.stem}", quiet=True
+            work.close_project, project, title=_("Closing {name}", name=project.path.stem), quiet=True
         )
         job.failed.connect(self._on_left)
         return job
 
     @Slot(object)
     def _on_left(self, error: object) -> None:
-        """Tell what went wrong when a project was closed; another may be open by now."""
+        """Report what went wrong when a project was closed; another may be open by now."""
         if isinstance(error, RescuedProject):
             copy = error.copy
-            self._messages.offer(str(error), "Open", lambda: self.open_project(copy), "warn")
+            self._messages.offer(str(error), _("Open"), lambda: self.open_project(copy), "warn")
             self._messages.toldLasts.emit()
             self.rescued.emit(error.path, copy)
         else:
@@ -242,10 +255,10 @@ class Projects(QObject):
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self._workspace.project is None:
             return
-        anew = ""
+        sentences = [ngettext("{count} row was added.", "{count} rows were added.", report.rows)]
         if self._workspace.runs and self._scorer.table.used:
-            anew = "Every row is scored anew, as each counts for the others."
-        self._messages.tell(" ".join(filter(None, (f"{were(report.rows, 'row')} added.", anew, *warnings))))
+            sentences.append(_("All rows are being rescored because rows are predicted jointly."))
+        self._messages.tell(" ".join((*sentences, *warnings)))
         self._workspace.rowsChanged.emit()
         self._workspace.reload_labels()
         self._workspace.annotationsChanged.emit(None)
@@ -259,7 +272,7 @@ class Projects(QObject):
             work.preview_table,
             path,
             options or TableOptions(),
-            title=f"Looking at {path.name}",
+            title=_("Reading {name}", name=path.name),
             first=True,
             quiet=True,
         )
@@ -273,10 +286,17 @@ class Projects(QObject):
             self._workspace.project,
             choices,
             self._navigation.query,
-            title=f"Exporting {choices.path.name}",
+            title=_("Exporting {name}", name=choices.path.name),
         )
         job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
         job.finished.connect(
-            lambda rows: self._messages.tell(f"{were(rows, 'row')} written to {choices.path}.")
+            lambda rows: self._messages.tell(
+                ngettext(
+                    "{count} row was written to {path}.",
+                    "{count} rows were written to {path}.",
+                    rows,
+                    path=choices.path,
+                )
+            )
         )
         return job

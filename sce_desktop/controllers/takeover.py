@@ -1,6 +1,6 @@
 """A project that was open elsewhere: once it is closed there, changes can be made here by one click.
 
-It is not taken over unasked: that opens it anew, which would end what runs on it here.
+It is not taken over unasked: that opens it again, which would end what runs on it here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from sce_desktop.controllers.jobs import Job, drop
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 LOOK_MS = 2000
-FREE = "This project is no longer open elsewhere."
-TAKE = "Make changes here"
+FREE = _("This project is no longer open elsewhere.")
+TAKE = _("Make changes here")
 
 
 class Takeover(QObject):
@@ -53,7 +54,7 @@ class Takeover(QObject):
         if project is None or (self._look is not None and self._look.active):
             return
         self._look = self._workspace.submit(
-            is_free, project, title="Looking whether it is open elsewhere", lane="reads", quiet=True
+            is_free, project, title=_("Checking whether it is open elsewhere"), lane="reads", quiet=True
         )
         self._look.finished.connect(self._on_looked)
 
@@ -70,6 +71,6 @@ class Takeover(QObject):
 
 
 def is_free(project: Project, *, progress: Progress) -> bool:
-    """Look whether nobody else has the project open by now; what the lane runs."""
+    """Check whether nobody else has the project open by now; what the lane runs."""
     progress.check()
     return project.is_free()

@@ -1,10 +1,11 @@
-"""How figures, times and progress are said in the window: one form of each, everywhere."""
+"""How figures, times and progress are written in the window: one form of each, everywhere."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from sce_desktop.controllers.jobs import Job, JobState
+from sce_desktop.core.i18n import _, number, percent
 from sce_desktop.core.text import duration
 
 
@@ -15,51 +16,51 @@ class Measure(NamedTuple):
     tip: str
 
 
-ACCURACY = Measure(
-    "Accuracy", "How often its best label is the one given, on rows that have one of the labels"
-)
-INTERVAL = Measure(
-    "95 % interval", "Where the accuracy lies on all rows like these, with 95 % certainty (Wilson)"
-)
-MACRO_F1 = Measure(
-    "Macro-F1",
-    "The mean of F1 over labels, rare ones counting as much as others; a label that only the model gives, "
-    "and no row has, counts as 0",
-)
-ECE = Measure("ECE", "Expected calibration error: how far confidence is from being right; 0 is best")
-PRECISION = "How much of what the model gives this label has it; –: it gives it to none"
-RECALL = "How much of what has this label the model gives it; –: no row has it"
-F1 = (
-    "Precision and recall in one (their harmonic mean); 0: never right; –: no row has it and none is given it"
-)
+ACCURACY = Measure(_("Accuracy"), _("Share of rows whose predicted label is correct"))
+INTERVAL = Measure(_("95% interval"), _("95% confidence interval of the accuracy (Wilson)"))
+MACRO_F1 = Measure(_("Macro-F1"), _("Mean F1 over labels, each with equal weight; 0 if only predicted"))
+ECE = Measure(_("ECE"), _("Calibration error: mean gap between confidence and accuracy; 0 is best"))
+PRECISION = _("Share of rows predicted as this label that have it; –: never predicted")
+RECALL = _("Share of rows with this label that are predicted as it; –: no rows")
+F1 = _("Harmonic mean of precision and recall; –: no rows and never predicted")
 MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
 
 
 def share_done(job: Job) -> str:
-    """How much of its current stage a job has done: "40 %"; empty where nobody knows."""
-    return f"{min(100, 100 * job.done // job.total)} %" if job.total else ""  # 100 % is all of it
+    """How much of its current stage a job has done: "40%"; empty where nobody knows."""
+    return percent(min(100, 100 * job.done // job.total) / 100) if job.total else ""  # 100% is all of it
 
 
 def step_text(job: Job) -> str:
-    """What a job is at, where its title stands already and room is small: "Comparing… 40 %"."""
-    stage = job.stage or job.title
-    return f"{stage[:1].upper()}{stage[1:]}… {share_done(job)}".rstrip()
+    """What a job is at, where its title stands already and room is small: "Comparing… 40%"."""
+    stage = _as_sentence(job.stage or job.title)
+    share = share_done(job)
+    return _("{stage}… {share}", stage=stage, share=share) if share else _("{stage}…", stage=stage)
 
 
 def progress_text(job: Job, *, title: bool = True) -> str:
     """What a job does, its share, rate and time left, as far as they are known."""
-    stage = "stopping…" if job.state is JobState.CANCELLING else job.stage
-    if title and not stage.startswith(job.title.lower()):  # "Scoring" and "scoring with SCE" say it twice
-        stage = ": ".join(filter(None, (job.title, stage)))
-    parts = [stage[:1].upper() + stage[1:]]
     if job.state is JobState.CANCELLING:
-        return parts[0]
+        return _("{title}: stopping…", title=job.title) if title else _("Stopping…")
+    parts = [_titled_stage(job) if title else _as_sentence(job.stage)]
     if job.total:
         parts.append(share_done(job))
     elif job.done:
-        parts.append(f"{job.done:,}")
+        parts.append(number(job.done))
     if job.rate:
-        parts.append(f"{job.rate:,.0f}/s" if job.rate >= 10 else f"{job.rate:.1f}/s")
+        parts.append(_("{rate}/s", rate=number(job.rate, 0 if job.rate >= 10 else 1)))
     if (left := job.seconds_left) is not None:
-        parts.append(f"{duration(left)} left")
+        parts.append(_("{time} left", time=duration(left)))
     return " · ".join(filter(None, parts))
+
+
+def _titled_stage(job: Job) -> str:
+    if not job.stage:
+        return job.title
+    if job.stage.casefold().startswith(job.title.casefold()):  # "Scoring" and "scoring with SCE"
+        return _as_sentence(job.stage)
+    return _("{title}: {stage}", title=job.title, stage=job.stage)
+
+
+def _as_sentence(stage: str) -> str:
+    return stage[:1].upper() + stage[1:]

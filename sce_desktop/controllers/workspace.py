@@ -18,6 +18,7 @@ from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.project_work import ProjectWork
 from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.choices import Counts
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ class Workspace(QObject):
         self.label_set: LabelSet | None = None
         self.runs: tuple[Run, ...] = ()  # shown: the model's first, then one a baseline; set by the scorer
         self.counts: Counts | None = None  # of rows by state, labels and predictions
-        self.threshold = 0.0  # predictions below it count as unsure
-        self.writing: Job | None = None  # a long edit that is not through yet
+        self.threshold = 0.0  # predictions below it are low-confidence
+        self.writing: Job | None = None  # a long edit that is not finished yet
         self.work = ProjectWork(lanes, self)
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
         self._count_soon.timeout.connect(self._count)
@@ -62,28 +63,35 @@ class Workspace(QObject):
 
     @property
     def read_only(self) -> bool:
-        """Whether the open project can only be looked at."""
+        """Whether the open project is read-only."""
         return self.project is not None and self.project.read_only
 
     def why_not(self) -> str:
         """Why nothing can be changed in a project now, in one sentence; empty if it can."""
         if self.project is None:
-            return "Open a table or a project first."
+            return _("Open a table or a project first.")
         if self.read_only:
-            return self.project.read_only_reason or "This project can only be looked at."
+            reason = self.project.read_only_reason
+            return _(reason) if reason else _("This project is read-only.")
         return ""
 
     def refuses_edit(self) -> bool:
-        """Whether nothing can be edited, always or just now; the user is told why."""
+        """Whether nothing can be edited, always or just now; a message says why."""
         if self.writing is not None:
-            self._messages.tell(f"{self.writing.title}: go on in a moment.", "warn")
+            self._messages.tell(_("{job}: try again in a moment.", job=self.writing.title), "warn")
             return True
         if self.read_only:
             self._messages.tell(self.why_not(), "warn")
             return True
         if self.project is not None and (found := self.project.lost()):
-            name = self.project.path.name
-            self._messages.tell(f"{name} {found}: nothing can be saved in it. Save as…", "warn")
+            self._messages.tell(
+                _(
+                    "{name} {problem}: nothing can be saved in it. Choose “Save as…”.",
+                    name=self.project.path.name,
+                    problem=_(found),
+                ),
+                "warn",
+            )
             self.lostSeen.emit()
             return True
         return False
@@ -136,7 +144,7 @@ class Workspace(QObject):
     def _count(self) -> None:
         if self.project is not None:
             job = self.submit(
-                work.count, self.project, self.runs[:1], title="Counting", lane="reads", quiet=True
+                work.count, self.project, self.runs[:1], title=_("Counting"), lane="reads", quiet=True
             )
             job.finished.connect(self._on_counted)
 

@@ -1,4 +1,4 @@
-"""What dialogs hand to the session, the session to the lanes, and the lanes back."""
+"""What dialogs hand to the controllers, these to the lanes, and the lanes back."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Literal
 
 from sce_desktop.core.annotations import Origin
+from sce_desktop.core.i18n import N_
 from sce_desktop.core.query import RowState
 from sce_desktop.core.tables import TableOptions
 
-DIGIT_KEYS = {"rank": "By rank", "fixed": "Fixed per label"}
-DEVICES = {"auto": "Automatic", "cpu": "CPU", "cuda": "NVIDIA GPU", "mps": "Apple GPU"}
-
+DIGIT_KEYS = {"rank": N_("By rank"), "fixed": N_("Fixed per label")}
+DEVICES = {"auto": N_("Automatic"), "cpu": N_("CPU"), "cuda": N_("NVIDIA GPU"), "mps": N_("Apple GPU")}
 PRECISION_NAMES = {
-    "auto": "Automatic",
-    "float32": "32 bits (float32)",
-    "float16": "16 bits (float16)",
-    "bfloat16": "16 bits (bfloat16)",
-    "int8": "8 bits (int8)",
+    "auto": N_("Automatic"),
+    "float32": N_("32 bits (float32)"),
+    "float16": N_("16 bits (float16)"),
+    "bfloat16": N_("16 bits (bfloat16)"),
+    "int8": N_("8 bits (int8)"),
 }
+"""What the values of these settings are called; translated where they are shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class ImportChoices:
     options: TableOptions
     text_columns: tuple[int, ...]
     label_column: int | None = None  # an existing label: becomes the label set and imported annotations
-    as_gold: bool = False  # the label column: right answers to compare with, instead of annotations
+    as_gold: bool = False  # the label column: gold labels to compare with, instead of annotations
     lists: bool | None = None  # cells of the label column are lists of labels; None: if most of them are
     take_back: bool = False  # our own exported columns become annotations again instead of data
     append: bool = False  # to the open project; else a new one

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.estimates import CONFIDENCE_LEVEL
 from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.metrics import CONFIDENCE_LEVEL
 
 # scipy takes a second to import: it comes with the first call.
 
@@ -49,23 +51,53 @@ class Difference:
     def points(self) -> str:
         """The difference in a few words, to stand behind what is compared."""
         if not self.rows:
-            return "not measured"
+            return _("not measured")
         if self.rows < FEWEST_ROWS:
-            return f"no clear difference yet ({plural(self.rows, 'row')}, too few)"
+            return ngettext(
+                "no clear difference yet ({count} row, too few)",
+                "no clear difference yet ({count} rows, too few)",
+                self.rows,
+            )
         low, high = self._ends
         if not self.shown:
-            return f"no clear difference yet ({low} to {high} points, 95% CI, {self.rows:,} rows)"
-        return f"{low} to {high} points (95% CI, {self.rows:,} rows)"
+            return ngettext(
+                "no clear difference yet ({low} to {high} points, 95% CI, {count} row)",
+                "no clear difference yet ({low} to {high} points, 95% CI, {count} rows)",
+                self.rows,
+                low=low,
+                high=high,
+            )
+        return ngettext(
+            "{low} to {high} points (95% CI, {count} row)",
+            "{low} to {high} points (95% CI, {count} rows)",
+            self.rows,
+            low=low,
+            high=high,
+        )
 
     @property
     def sentence(self) -> str:
         """The same as a sentence about what there is now and what there was before."""
         if not self.rows:
-            return "Not measured: there are no validation rows."
-        said = self.points
+            return _("Not measured: there are no validation rows.")
+        if self.better:
+            return _("Better: {difference}.", difference=self.points)
         if self.shown:
-            return f"{'Better' if self.better else 'Worse'}: {said}."
-        return f"{said[:1].upper()}{said[1:]}."
+            return _("Worse: {difference}.", difference=self.points)
+        if self.rows < FEWEST_ROWS:
+            return ngettext(
+                "No clear difference yet ({count} row, too few).",
+                "No clear difference yet ({count} rows, too few).",
+                self.rows,
+            )
+        low, high = self._ends
+        return ngettext(
+            "No clear difference yet ({low} to {high} points, 95% CI, {count} row).",
+            "No clear difference yet ({low} to {high} points, 95% CI, {count} rows).",
+            self.rows,
+            low=low,
+            high=high,
+        )
 
     @property
     def _ends(self) -> tuple[str, str]:
@@ -75,7 +107,8 @@ class Difference:
 
 
 def _signed(value: float, digits: int) -> str:
-    return f"{round(value, digits) + 0.0:+.{digits}f}"  # + 0.0: there is no -0
+    rounded = round(value, digits) + 0.0  # there is no -0
+    return f"{'-' if rounded < 0 else '+'}{number(abs(rounded), digits)}"
 
 
 def compare(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> Difference:
@@ -95,7 +128,7 @@ def recorded(rows: int, found: Mapping[str, Any]) -> Difference:
 def from_counts(rows: int, won: int, lost: int) -> Difference:
     """Return what ``rows`` show of which the new one alone is right about ``won``, the old about ``lost``.
 
-    The interval is the 95 % percentile interval of the paired bootstrap (10,000 draws, seed 0): rows are
+    The interval is the 95% percentile interval of the paired bootstrap (10,000 draws, seed 0): rows are
     drawn with what both models said of them, and there are only three kinds of rows. Of few differing rows it
     leaves 0 out too easily (four won and none lost of 30: 3 to 27 points, and p = 0.125), so it reaches to 0
     unless the exact test excludes 0.

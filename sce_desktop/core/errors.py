@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sce_desktop.core.i18n import _
+
 
 class UserError(Exception):
     """A failure that we know (bad file, disk full, model missing).
@@ -20,9 +22,13 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
 
     def __init__(self, path: Path, what: str) -> None:
         self.path = path
-        self.what = f"{path.name} {what}."
+        self.what = _("{name} {problem}.", name=path.name, problem=what)
         super().__init__(
-            f'{path.name} {what}: rescue what can be read with "sce-desktop project repair {path.name} COPY".'
+            _(
+                '{name} {problem}: rescue what can be read with "sce-desktop project repair {name} COPY".',
+                name=path.name,
+                problem=what,
+            )
         )
 
 
@@ -40,8 +46,17 @@ class LeftInLog(UserError):  # noqa: N818 - an outcome, too
 
 def already_there(path: object, why: str = "") -> UserError:
     """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
-    reason = f" and {why}" if why else ""
-    return UserError(f"{path} already exists{reason}: choose another name, or add --force to replace it.")
+    if why:
+        return UserError(
+            _(
+                "{path} already exists and {reason}: choose another name, or add --force to replace it.",
+                path=path,
+                reason=why,
+            )
+        )
+    return UserError(
+        _("{path} already exists: choose another name, or add --force to replace it.", path=path)
+    )
 
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error

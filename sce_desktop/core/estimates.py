@@ -30,7 +30,7 @@ LARGEST_SAMPLE = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A fraction with its 95 % interval; without an interval where no random sample stands behind it."""
+    """A fraction with its 95% interval; without an interval where no random sample stands behind it."""
 
     value: float
     interval: tuple[float, float] | None = None
@@ -51,7 +51,7 @@ class Share:
 
 
 def wilson_interval(share: float, sample: float, *, rows: int | None = None) -> tuple[float, float]:
-    """Return the 95 % Wilson score interval of a ``share`` seen in a ``sample``.
+    """Return the 95% Wilson score interval of a ``share`` seen in a ``sample``.
 
     Args:
         share: What was seen, 0 to 1.
@@ -72,9 +72,9 @@ def wilson_interval(share: float, sample: float, *, rows: int | None = None) -> 
 
 
 def exact_interval(hits: int, sample: int) -> tuple[float, float]:
-    """Return the 95 % Clopper-Pearson interval of ``hits`` out of ``sample``.
+    """Return the 95% Clopper-Pearson interval of ``hits`` out of ``sample``.
 
-    Either end misses in at most 2.5 % of samples. It is wider than Wilson's, where that is so on the
+    Either end misses in at most 2.5% of samples. It is wider than Wilson's, where that is so on the
     average: for ends that are promised.
     """
     from scipy.special import betaincinv  # takes a moment to import

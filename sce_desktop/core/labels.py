@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import INVISIBLE, is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.runs import ModelKind
-from sce_desktop.core.words import plural
 
 PARENT_SIGN = " > "
 _SHOWN = 60  # characters of a name in a message
@@ -26,12 +26,12 @@ _WHOLE = re.compile(r"([+-]?\d+)(?:\.0+|,00?)")
 
 
 def label_key(name: str) -> str:
-    """Return what tells labels apart: the name as it stands but for spaces around it."""
+    """Return what distinguishes labels: the name as it stands but for spaces around it."""
     return name.strip()
 
 
 def _short(name: str) -> str:
-    """Return a name as a message tells it: a label may be as long as a text."""
+    """Return a name as a message shows it: a label may be as long as a text."""
     return name if len(name) <= _SHOWN else f"{name[:_SHOWN]}…"
 
 
@@ -46,12 +46,16 @@ def check_names(labels: Iterable[Label]) -> None:
         for text in (*label.wordings, label.description, label.shortcut):
             if _HALF.search(text):
                 shown = _HALF.sub("\ufffd", _short(text))
-                raise UserError(f"The label “{shown}” is not valid UTF-8 text: type or save it again.")
+                raise UserError(
+                    _("The label “{name}” is not valid UTF-8 text: type or save it again.", name=shown)
+                )
         name = label_key(label.name)
         if is_blank(name):
-            raise UserError("A label has no name: give every label a name.")
+            raise UserError(_("A label has no name: give every label a name."))
         if name in seen:
-            raise UserError(f"The label {_short(name)!r} is there twice: remove or rename one of them.")
+            raise UserError(
+                _("The label “{name}” appears twice: remove or rename one of them.", name=_short(name))
+            )
         seen.add(name)
 
 
@@ -63,7 +67,7 @@ def clean_labels(labels: Iterable[str | Label]) -> tuple[Label, ...]:
     """
     cleaned = tuple(Label(label) if isinstance(label, str) else label for label in labels)
     if not cleaned:
-        raise UserError("There is no label: give at least two.")
+        raise UserError(_("There is no label: give at least two."))
     check_names(cleaned)
     return cleaned
 
@@ -79,13 +83,22 @@ def check_scorable(labels: Sequence[Label], *, least: int = 1) -> None:
         UserError: There are fewer.
     """
     if not labels:
-        raise UserError(f"There is no label: give at least {('one', 'two')[least - 1]}.")
+        raise UserError(
+            _("There is no label: give at least one.")
+            if least == 1
+            else _("There is no label: give at least two.")
+        )
     if len(labels) < least:
-        raise UserError(f"One label ({labels[0].name!r}) leaves nothing to choose from: give at least two.")
+        raise UserError(
+            _(
+                "One label (“{name}”) leaves nothing to choose from: give at least two.",
+                name=_short(labels[0].name),
+            )
+        )
 
 
 def asks_yes_no(labels: Sequence[Label], *, multi_label: bool) -> bool:
-    """Return whether each label is a question of its own: several may fit, or there is no other one.
+    """Return whether labels are scored independently: several may fit, or there is no other one.
 
     A softmax over one label would always say 1.
     """
@@ -93,21 +106,21 @@ def asks_yes_no(labels: Sequence[Label], *, multi_label: bool) -> bool:
 
 
 def why_alone(labels: Sequence[Label], *, multi_label: bool, kind: ModelKind = "sce") -> str:
-    """Return why a model of ``kind`` reads each text alone, in a sentence; empty: other rows can help it."""
+    """Return why a model of ``kind`` cannot predict rows jointly, in words; empty: it can."""
     if kind == "llm":
-        return "A language model reads each text alone: the whole table helps an SCE only."
+        return _("Joint prediction needs an SCE model. Language models score each row separately.")
     if asks_yes_no(labels, multi_label=multi_label):
-        return (
-            "The whole table helps to choose between labels: with one label, or several a row, each is asked "
-            "by itself."
-        )
+        return _("Joint prediction is not available with one label or in multi-label projects.")
     return ""
 
 
 def why_several(rows: int) -> str:
     """Return why no row can be limited to one label while ``rows`` have several, in a sentence."""
-    have, them = ("has", "it") if rows == 1 else ("have", "each of them")
-    return f"{plural(rows, 'row')} {have} several labels: leave {them} one label first."
+    return ngettext(
+        "{count} row has several labels: reduce it to one label first.",
+        "{count} rows have several labels: reduce each of them to one label first.",
+        rows,
+    )
 
 
 def look_alikes(names: Iterable[str]) -> list[tuple[str, ...]]:

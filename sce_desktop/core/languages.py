@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from sce_desktop.core.i18n import PSEUDO, _, language
 from sce_desktop.core.scripts import KNOWN_SCRIPTS
 
 ENGLISH = "en"
@@ -64,8 +65,14 @@ def code_of(code: str) -> str:
 
 
 def language_name(code: str) -> str:
-    """Return the English name of a language, "another language" where it has none here."""
-    return NAMES.get(code, "another language")
+    """Return the name of a language in the language of the window, "another language" where it has none."""
+    if code not in NAMES:
+        return _("another language")
+    if language() in (ENGLISH, PSEUDO):
+        return NAMES[code]
+    from babel import Locale  # English, as of the command line, need not wait for it
+
+    return str(Locale(language()).languages.get(code, NAMES[code]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +120,7 @@ def language_names(codes: Iterable[str]) -> str:
 
 def listed(names: Sequence[str], most: int = 3) -> str:
     """Return the first of some names as a sentence has them: "German, French or Polish"."""
-    shown = list(names[:most])
-    return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+    from babel.lists import format_list
+
+    locale = "en_GB" if language() in (ENGLISH, PSEUDO) else language()
+    return format_list(names[:most], style="or", locale=locale)

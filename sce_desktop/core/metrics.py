@@ -82,7 +82,7 @@ def accuracy_interval(right: int, rows: int) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the 95 % bootstrap interval (percentile, 10,000 draws, seed 0) of the mean of ``values``.
+    """Return the 95% bootstrap interval (percentile, 10,000 draws, seed 0) of the mean of ``values``.
 
     With one value per data set this is the interval over sets. None for fewer than two values.
     """

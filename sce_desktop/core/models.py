@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelKind
+from sce_desktop.core.text import size_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Package:
 
     @property
     def needed(self) -> int:
-        """Bytes of disk that fetching takes at most: the wheel, its file, and what that is turned into."""
+        """Bytes of disk that a download takes at most: the wheel, its file, and what that is turned into."""
         return (2 if self.format == "model" else 4) * self.size
 
 
@@ -83,19 +85,26 @@ class Known:
     code: bool = False
 
     def terms(self) -> str:
-        """Return what to read before fetching it."""
-        use = "" if self.free else ", NOT for commercial use"
-        consent = ", after consent on its page" if self.gated else ""
-        licence = self.licence or "not stated"
-        return (
-            f"{self.name}: licence {licence}{use}{consent}, about {self.size / 1e6:,.0f} MB ({self.source})"
-        )
+        """Return what to read before downloading it."""
+        licence = self.licence or _("not stated")
+        if self.free and not self.gated:
+            terms = _("{name}: licence {licence}, about {size} ({source})")
+        elif self.free:
+            terms = _("{name}: licence {licence}, after consent on its page, about {size} ({source})")
+        elif not self.gated:
+            terms = _("{name}: licence {licence}, NOT for commercial use, about {size} ({source})")
+        else:
+            terms = _(
+                "{name}: licence {licence}, NOT for commercial use, after consent on its page, about {size} "
+                "({source})"
+            )
+        return terms.format(name=self.name, licence=licence, size=size_text(self.size), source=self.source)
 
     @property
     def source(self) -> str:
         """Where it comes from: its page on the hub, or its package."""
         if self.package is not None and not self.hub:
-            return f"package {self.package.name}"
+            return _("package {name}", name=self.package.name)
         return f"https://huggingface.co/{self.hub}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 
 MOST_NAME: Final = 200
 """Bytes of a new project's name: what is made of it for files beside it fits into `LONGEST_NAME` then."""
@@ -23,6 +24,10 @@ def check_name(path: Path, *, most: int = MOST_NAME) -> None:
         str(path).encode()
     except UnicodeEncodeError:
         shown = os.fsencode(path).decode("utf-8", "replace")
-        raise UserError(f"The file name {shown} is not valid UTF-8: choose another name.") from None
+        raise UserError(
+            _("The file name {name} is not valid UTF-8: choose another name.", name=shown)
+        ) from None
     if len(os.fsencode(path.name)) > most:
-        raise UserError(f"The name {path.name[:40]}… is too long for a project: choose a shorter one.")
+        raise UserError(
+            _("The name {name}… is too long for a project: choose a shorter one.", name=path.name[:40])
+        )

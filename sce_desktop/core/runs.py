@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 
 ModelKind = Literal["sce", "similarity", "llm"]
@@ -34,7 +35,7 @@ class Run:
     created_at: str
     finished_at: str | None = None
     scored: int = 0
-    whole_table: bool = False  # the table's other rows were counted in
+    whole_table: bool = False  # rows were predicted jointly
 
     @property
     def label_names(self) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        """What people read of it: its model, and that the table's other rows were counted in."""
+        """What people read of it: its model, and whether it predicted the rows jointly."""
         return model_title(self.model, whole_table=self.whole_table)
 
     @property
@@ -53,8 +54,8 @@ class Run:
 
 
 def model_title(name: str, *, whole_table: bool) -> str:
-    """What people read of a model that scores, as in "sce-mini, whole table"."""
-    return f"{name}, whole table" if whole_table else name
+    """What people read of a model that scores, as in "sce-mini (joint)"."""
+    return _("{model} (joint)", model=name) if whole_table else name
 
 
 def version_title(base: str, number: int) -> str:

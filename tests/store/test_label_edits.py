@@ -151,12 +151,14 @@ def test_rows_with_several_labels_keep_a_set_from_allowing_one(three: Project) -
     before = three.label_set(), labels_of(three), three.undo_text()
     assert before[0] is not None
     labels = before[0].labels
-    with pytest.raises(UserError, match=r"^2 rows have several labels: leave each of them one label first"):
+    with pytest.raises(
+        UserError, match=r"^2 rows have several labels: reduce each of them to one label first"
+    ):
         three.set_labels(labels, multi_label=False)
     assert (three.label_set(), labels_of(three), three.undo_text()) == before
     assert three.row_ids(RowQuery(state=RowState.SEVERAL)).tolist() == [4, 5]
     assert three.state_counts()[RowState.SEVERAL] == 2
-    with pytest.raises(UserError, match=r"^1 row has several labels: leave it one label first\.$"):
+    with pytest.raises(UserError, match=r"^1 row has several labels: reduce it to one label first\.$"):
         three.set_labels(labels[:2], name="Other", multi_label=False)
     three.decide([4], Decision.LABEL, [1])
     one = three.set_labels(labels[:2], multi_label=False)

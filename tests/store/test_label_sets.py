@@ -93,7 +93,7 @@ def test_names_may_be_exchanged(project: Project) -> None:
 )
 def test_equal_and_empty_names_are_refused(project: Project, names: tuple[str, ...]) -> None:
     before = project.set_labels([Label("a"), Label("b")])
-    with pytest.raises(UserError, match=r"is there twice|has no name"):
+    with pytest.raises(UserError, match=r"appears twice|has no name"):
         project.set_labels([Label(name) for name in names])
     assert project.label_set() == before
 

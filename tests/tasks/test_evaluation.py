@@ -122,7 +122,7 @@ def test_labels_of_lists_are_asked_each_by_itself(tmp_path: Path) -> None:
     assert report.models["fake"].ece == pytest.approx(0.375)  # every answer is sure to 0.75
     checked = evaluate(tmp_path, LISTS, shuffles=2)
     assert checked.orders["fake"].changed == 0
-    with pytest.raises(UserError, match="each is asked by itself"):
+    with pytest.raises(UserError, match="not available with one label"):
         evaluate(tmp_path, LISTS, whole_table=True)
 
 

@@ -104,7 +104,7 @@ def test_a_file_a_project_and_python_agree(table: Path, tmp_path: Path, project:
         scores = project.scores(run.id, range(1, len(TEXTS) + 1))
         found = np.array([scores[row].probabilities for row in range(1, len(TEXTS) + 1)])
     np.testing.assert_allclose(found, from_python, atol=1e-5)
-    assert (run.model, run.whole_table, run.title) == ("ours", True, "ours, whole table")
+    assert (run.model, run.whole_table, run.title) == ("ours", True, "ours (joint)")
 
 
 def test_one_by_one_they_are_what_they_were(table: Path, tmp_path: Path) -> None:
@@ -156,7 +156,7 @@ def test_rows_that_are_not_measured_tell_something_too(table: Path) -> None:
 def test_labels_asked_by_themselves_are_refused(
     table: Path, tmp_path: Path, labels: tuple[object, ...], several: bool
 ) -> None:
-    with pytest.raises(UserError, match="each is asked by itself"):
+    with pytest.raises(UserError, match="not available with one label"):
         classify(table, tmp_path / "out.csv", labels=labels, multi_label=several, whole_table=True)
     assert not (tmp_path / "out.csv").exists()
     with pytest.raises(ValueError, match="by itself"):
@@ -170,14 +170,14 @@ def test_projects_of_several_labels_a_row_are_refused(tmp_path: Path) -> None:
         project.add_rows(["text"], [[("parcel",)]], text_columns=[0], source={})
         project.set_labels(LABELS, multi_label=True)
         main = NamedModel("sce", "ours", TinySession().model("ours"))
-        with pytest.raises(UserError, match="each is asked by itself"):
+        with pytest.raises(UserError, match="not available with one label"):
             knowing_project(main, project, cache=None, progress=SilentProgress())
 
 
 def test_a_language_model_cannot() -> None:
     named = NamedModel("sce", "llm:x", FakeModel(kind="llm"))
     assert not can_know(named)
-    with pytest.raises(UserError, match="reads each text alone"):
+    with pytest.raises(UserError, match="needs an SCE model"):
         knowing(named, TEXTS, cache=None, progress=SilentProgress())
 
 

@@ -14,7 +14,7 @@ from sce_desktop.controllers import duplicates_work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress
-from sce_desktop.ui.duplicates.duplicates_model import DECIDED, LABELS
+from sce_desktop.ui.duplicates.duplicates_model import LABELLED, LABELS
 from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.labels_dialog import LabelsDialog
@@ -71,7 +71,7 @@ def test_groups_are_listed_with_what_is_decided(
     controllers.edits.decide([1], Decision.LABEL, [LATE])
     controllers.edits.decide([3], Decision.LABEL, [DAMAGED])
     qtbot.waitUntil(lambda: cells(found, LABELS)[0] == "contradictory: Late 1, Damaged 1")
-    assert found.facts.text() == "2 groups, 5 rows; 1 contradictory."
+    assert found.facts.text() == "2 groups, 5 rows. 1 is contradictory."
     assert found.model.index(0, LABELS).data(Qt.ItemDataRole.DecorationRole) is not None
     found.only.setChecked(True)
     assert found.model.rowCount() == 1
@@ -87,12 +87,12 @@ def test_all_get_one_label_and_one_undo_takes_it_back(
     controllers.edits.decide([1], Decision.LABEL, [LATE])
     assert [action.text() for action in found.label_menu().actions()][-1] == "None of these"
     choose(found, "Damaged")
-    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "3 of 3")
+    qtbot.waitUntil(lambda: cells(found, LABELLED)[0] == "3 of 3")
     assert cells(found, LABELS)[0] == "Damaged"
     assert controllers.workspace.project is not None
     assert {a.origin for a in controllers.workspace.project.annotations([1, 3, 5]).values()} == {Origin.BULK}
     controllers.edits.undo()
-    qtbot.waitUntil(lambda: cells(found, DECIDED)[0] == "1 of 3")
+    qtbot.waitUntil(lambda: cells(found, LABELLED)[0] == "1 of 3")
     assert cells(found, LABELS)[0] == "Late"
 
 
@@ -115,14 +115,14 @@ def test_the_rest_of_several_groups_is_decided_alike(
 ) -> None:
     controllers.edits.decide([3], Decision.LABEL, [LATE])
     controllers.edits.decide([6], Decision.NONE)
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
+    qtbot.waitUntil(lambda: cells(found, LABELLED) == ["1 of 3", "1 of 2"])
     found.table.selectAll()
     found.rest_button.click()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["3 of 3", "2 of 2"])
+    qtbot.waitUntil(lambda: cells(found, LABELLED) == ["3 of 3", "2 of 2"])
     assert cells(found, LABELS) == ["Late", "None of these"]
     assert not found.rest_button.isEnabled()
     controllers.edits.undo()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["1 of 3", "1 of 2"])
+    qtbot.waitUntil(lambda: cells(found, LABELLED) == ["1 of 3", "1 of 2"])
 
 
 def test_a_search_can_be_stopped(
@@ -170,6 +170,6 @@ def test_decisions_made_while_nobody_looks_are_seen_later(
     controllers.edits.decide([2], Decision.SKIPPED)
     controllers.edits.decide([6], Decision.LABEL, [LATE])
     settle(qtbot, controllers)
-    assert cells(found, DECIDED) == ["–", "–"]
+    assert cells(found, LABELLED) == ["–", "–"]
     found.show()
-    qtbot.waitUntil(lambda: cells(found, DECIDED) == ["–", "1 of 2"])
+    qtbot.waitUntil(lambda: cells(found, LABELLED) == ["–", "1 of 2"])

@@ -97,7 +97,7 @@ def test_the_list_shows_groups_with_their_sums(
     assert panel.list.maximumHeight() == sum(heights) + px(4)
     index = panel.model.index(0)
     assert index.data(Qt.ItemDataRole.ToolTipRole) == "Delivery > Late"
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Delivery > Late, yours 2 rows"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Delivery > Late, you: 2 rows"
     assert panel.list.grab().toImage().width() > 0  # it is painted
 
 

@@ -107,7 +107,7 @@ def test_many_lines_are_pasted(qtbot: QtBot, controllers: Controllers, panel: La
     QGuiApplication.clipboard().setText("Late\nDamaged\r\n\n  Praise  \nLate\n")
     panel.field.paste()
     assert names(controllers) == ["Late", "Damaged", "Praise"]
-    assert panel.message.text() == "3 labels were added; 1 were there already or twice."
+    assert panel.message.text() == "3 labels were added. 1 already exists."
     assert panel.field.text() == ""
 
 
@@ -118,7 +118,7 @@ def test_the_same_name_twice_is_told_in_place(
     qtbot.keyClicks(panel.field, "Damaged ")
     qtbot.keyClick(panel.field, Key.Key_Return)
     assert names(controllers) == ["Late", "Damaged"]
-    assert panel.message.text() == "The label “Damaged” is there already."
+    assert panel.message.text() == "The label “Damaged” already exists."
     assert panel.list.currentIndex().row() == 1
     qtbot.keyClicks(panel.field, " ")
     qtbot.keyClick(panel.field, Key.Key_Return)
@@ -143,7 +143,7 @@ def test_labels_of_a_column(qtbot: QtBot, controllers: Controllers, panel: Label
     dialog.column.setCurrentIndex(1)
     dialog.column.activated.emit(1)
     qtbot.waitUntil(lambda: dialog.list.count() == 3)
-    assert "1 of them you have already" in dialog.words.text()
+    assert "1 already exists." in dialog.words.text()
     dialog.list.item(1).setCheckState(Qt.CheckState.Unchecked)
     assert dialog.add_button.text() == "Add 1 label"
     dialog.add_button.click()
@@ -185,7 +185,7 @@ def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsP
         panel.offers.save_to(tmp_path / "labels.csv")
     dialog = panel.offers.add_from_file(tmp_path / "labels.csv")
     qtbot.waitUntil(lambda: dialog.list.count() == 2)
-    assert "2 of them you have already" in dialog.words.text()
+    assert "2 already exist." in dialog.words.text()
 
 
 # --- editing -----------------------------------------------------------------------------------------------
@@ -267,7 +267,7 @@ def test_renaming_onto_another_offers_to_merge(
     counted(qtbot, controllers)
     panel.rename(refund, "Billing")
     asked = answer(qtbot, panel, "Merge")
-    assert "2 rows with an answer of yours (2 by hand) move to “Billing”" in asked
+    assert "2 rows move to “Billing” (2 by hand)." in asked
     qtbot.waitUntil(lambda: names(controllers) == ["Billing"])
     assert controllers.workspace.project is not None
     assert {a.label_ids for a in controllers.workspace.project.annotations([1, 2, 4]).values()} == {
@@ -291,7 +291,7 @@ def test_removing_tells_what_it_touches(qtbot: QtBot, controllers: Controllers, 
     counted(qtbot, controllers)
     panel.list.setCurrentIndex(panel.model.index(0))
     qtbot.keyClick(panel.list, Key.Key_Delete)
-    assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
+    assert "2 rows lose their label." in answer(qtbot, panel, "Remove")
     assert names(controllers) == ["Damaged"]
     add(controllers, "Late")
     assert controllers.workspace.project is not None
@@ -335,7 +335,7 @@ def test_while_a_name_is_typed_it_is_said_what_that_touches(
 
 def test_a_rename_of_what_is_scored_says_that_scores_are_made_anew() -> None:
     effect = LabelEffect(rows=1, hand=1, bulk=0, imported=0, overlap=0, runs=2)
-    assert of_rename(effect) == "1 row has this label and keeps it. Scores are made anew."
+    assert of_rename(effect) == "1 row has this label and keeps it. Rows will be rescored."
 
 
 @pytest.fixture
@@ -361,7 +361,7 @@ def test_the_window_does_not_wait_for_what_is_counted(
     qtbot.keyClick(panel.list, Key.Key_Delete)
     assert panel.findChild(QMessageBox) is None
     held.set()
-    assert "2 rows that you labelled so" in answer(qtbot, panel, "Remove")
+    assert "2 rows lose their label." in answer(qtbot, panel, "Remove")
     qtbot.waitUntil(lambda: names(controllers) == ["Damaged"])
 
 
@@ -389,7 +389,7 @@ def test_what_is_decided_while_it_was_counted_is_asked_about(
     controllers.edits.decide([1, 2], Decision.LABEL, [label_id])
     go.set()
     asked = answer(qtbot, panel, "Cancel")
-    assert ("2 rows with an answer of yours" if merged else "2 rows that you labelled so") in asked
+    assert ("2 rows move to “Damaged” (2 by hand)." if merged else "2 rows lose their label.") in asked
     assert names(controllers) == ["Late", "Damaged"]
 
 
@@ -417,7 +417,7 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.rename(controllers.workspace.labels[0].id or 0, "Delayed")
     with qtbot.waitSignal(controllers.messages.told) as told:
         held.set()
-    assert told.args == ["The labels have been changed meanwhile: nothing was removed.", "warn"]
+    assert told.args == ["Labels changed in the meantime; nothing was removed.", "warn"]
     assert names(controllers) == ["Delayed", "Damaged"]
 
 
@@ -448,15 +448,13 @@ def test_a_split_opens_before_it_is_counted(
     assert dialog.isVisible()
     assert dialog.facts.text() == "Counting…"
     dialog.reject()
-    job = next(
-        job for job in controllers.workspace.lanes.reads.jobs if job.title == "Counting what it touches"
-    )
+    job = next(job for job in controllers.workspace.lanes.reads.jobs if job.title == "Counting affected rows")
     assert job.state is JobState.CANCELLING
     held.set()
     qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
     dialog = panel.split_selected()
     assert dialog is not None
-    qtbot.waitUntil(lambda: "1 row with an answer of yours" in dialog.facts.text())
+    qtbot.waitUntil(lambda: "1 row (1 by hand)" in dialog.facts.text())
     dialog.reject()
 
 
@@ -485,7 +483,7 @@ def test_details_are_edited(qtbot: QtBot, controllers: Controllers, panel: Label
     assert editor is not None
     editor.name.setText("Damaged")
     editor.accept()
-    assert editor.problem.text() == "There is a label of that name already."
+    assert editor.problem.text() == "A label of that name already exists."
     editor.name.setText("Late delivery")
     editor.description.setPlainText("It came after the day that was promised")
     editor.synonyms.setPlainText("Delay\n\n Overdue \nDelay")
@@ -519,11 +517,11 @@ def test_one_label_a_row_is_refused_while_rows_have_several(
     with qtbot.waitSignal(controllers.messages.offered) as offered:
         panel.sources.several.trigger()
     sentence, button, show, _ = offered.args
-    assert sentence == "2 rows have several labels: leave each of them one label first."
+    assert sentence == "2 rows have several labels: reduce each of them to one label first."
     assert panel.sources.several.isChecked()
     assert controllers.workspace.label_set is not None
     assert controllers.workspace.label_set.multi_label
-    assert button == "Show them"
+    assert button == "Show in table"
     show()
     assert controllers.navigation.query == RowQuery(state=RowState.SEVERAL)
     controllers.edits.decide([1, 2], Decision.LABEL, [late])
@@ -545,7 +543,7 @@ def test_read_only_projects_are_shown_alone(
         assert not panel.field.isEnabled()
         assert not panel.model.flags(panel.model.index(0)) & Qt.ItemFlag.ItemIsEditable
         menu = LabelMenu(panel, editable=False, several=False)
-        assert [a.text() for a in menu.actions() if a.isEnabled()] == ["Show the rows you gave it"]
+        assert [a.text() for a in menu.actions() if a.isEnabled()] == ["Show rows you labelled so"]
         panel.list.setCurrentIndex(panel.model.index(0))
         panel.ask_remove()
         assert names(controllers) == ["Late", "Damaged"]
@@ -564,7 +562,7 @@ def test_counts_keys_and_words(qtbot: QtBot, controllers: Controllers, panel: La
     counted(qtbot, controllers)
     index = panel.model.index(0)
     assert (index.data(YoursRole), index.data(PredictedRole), index.data(KeyRole)) == (1, None, "")
-    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, yours 1 row"
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole) == "Late, you: 1 row"
     spoken = [answer.accessibleName() for answer in panel.answers.answers.values()]
     assert spoken == ["None of these, 1 row, key 0", "Skip, 0 rows, key S"]
 
@@ -595,10 +593,10 @@ def test_two_hundred_labels_with_any_name_are_painted(
     ("labels", "words"),
     [
         (["Late", "Damaged"], ""),
-        (["Late"], "asked whether it fits"),
-        (["complaint", "Complaint", "Caf\u00e9"], "“complaint”, “Complaint” look the same"),
+        (["Late"], "scored for whether it fits"),
+        (["complaint", "Complaint", "Caf\u00e9"], "“complaint” and “Complaint” look the same"),
         (["Caf\u00e9", "Cafe\u0301", "Tea"], "look the same"),
-        (["1", "2", "Tea"], "“1”, “2” say nothing"),
+        (["1", "2", "Tea"], "“1” and “2” say nothing"),
         (["Q7", "Tea"], "“Q7” says nothing"),
     ],
 )

@@ -75,7 +75,7 @@ def test_the_window_lives_while_many_rows_are_undone(
     settle(qtbot, opened)  # what is shown can be changed meanwhile
     with qtbot.waitSignal(opened.messages.told) as told:
         assert not opened.edits.decide([1], Decision.NONE)
-    assert told.args == ["Undoing “Label “A”, 8 rows”: go on in a moment.", "warn"]
+    assert told.args == ["Undoing “Label “A”, 8 rows”: try again in a moment.", "warn"]
     opened.edits.undo()  # nor is another step taken back before it is seen what this one did
     with qtbot.waitSignal(opened.edits.changed) as changed:
         gate.set()

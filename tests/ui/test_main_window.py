@@ -206,16 +206,14 @@ def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
     with Project.open(path) as project:
         project.annotate_part(accepted, last=False)  # and the program is killed
     controllers = open_in(qtbot, window, path)
-    assert window.strip.text.text() == (
-        "The program ended in the middle of a bulk action: it reached 2 rows."
-    )
+    assert window.strip.text.text() == ("The program ended during a bulk action, after 2 rows.")
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Undo")
     assert controllers.workspace.project is not None
     if meanwhile:
         controllers.edits.decide([4], Decision.SKIPPED)
     window.strip.button.click()
     assert sorted(controllers.workspace.project.annotations(range(1, 6))) == ([1, 2, 4] if meanwhile else [])
-    assert window.strip.text.text().startswith("Something else" if meanwhile else "Undone: ")
+    assert window.strip.text.text().startswith("There is a later change" if meanwhile else "Undone: ")
     controllers.projects.close_project()
     qtbot.waitUntil(lambda: controllers.workspace.project is None)
     qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)

@@ -97,8 +97,8 @@ def test_counts_and_per_cent_agree_everywhere(
         in_list = panel.model.index(panel.model.jobs.index(job), 3).data()
         return (
             real_window.status.counts.text().endswith(f" {scored} scored")
-            and f"· {percent} %" in shown
-            and f"· {percent} %" in in_list
+            and f"· {percent}%" in shown
+            and f"· {percent}%" in in_list
             and shown.startswith(stage)
             and in_list.startswith(stage)
             and abs(real_window.status.bar.value() - 10 * percent) < 10
@@ -157,7 +157,7 @@ def test_rate_and_time_left_are_those_of_the_last_report(
         job._receive("progressed", (0, 100, "scoring", 100.0))
         job._receive("progressed", (20, 100, "scoring", 110.0))
         said = progress_text(job)
-        assert said == "Scoring · 20 % · 2.0/s · 40 s left"
+        assert said == "Scoring · 20% · 2.0/s · 40 s left"
         now = 150.0  # whoever asks later hears the same, until there is news
         assert progress_text(job) == said
         assert job.rate == pytest.approx(2.0)
@@ -166,7 +166,7 @@ def test_rate_and_time_left_are_those_of_the_last_report(
 
 
 @pytest.mark.parametrize(
-    ("done", "total", "said"), [(0, 3, "0 %"), (999, 1000, "99 %"), (1000, 1000, "100 %"), (5, 0, "")]
+    ("done", "total", "said"), [(0, 3, "0%"), (999, 1000, "99%"), (1000, 1000, "100%"), (5, 0, "")]
 )
 def test_a_hundred_per_cent_is_all(done: int, total: int, said: str) -> None:
     job = type("Job", (), {"done": done, "total": total})()

@@ -165,10 +165,10 @@ def test_a_split_sends_its_rows_to_a_queue(qtbot: QtBot, controllers: Controller
     controllers.edits.decide([1, 3], Decision.LABEL, [late.id or 0])
     dialog = wired(SplitDialog, controllers)(late)
     qtbot.addWidget(dialog)
-    qtbot.waitUntil(lambda: "2 rows with an answer of yours (2 by hand)" in dialog.facts.text())
+    qtbot.waitUntil(lambda: "2 rows (2 by hand)" in dialog.facts.text())
     dialog.parts.setPlainText("Late by days\nDamaged")
     dialog.accept()
-    assert "“Damaged” already" in dialog.problem.text()
+    assert "“Damaged” already exists" in dialog.problem.text()
     dialog.parts.setPlainText("Late by days\n\nLate by hours\n")
     dialog.accept()
     assert [label.name for label in controllers.workspace.labels] == [
@@ -220,14 +220,12 @@ def test_a_version_says_which_answers_it_hides_before_it_is_used(
     dialog.list.setCurrentItem(first)
     assert not dialog.use.isEnabled()  # until it is known
     hidden = (
-        "3 rows have labels that this version lacks: those answers are hidden, and come back with the "
-        "version in use now."
+        "3 rows have labels that this version lacks. They are hidden until you return to the version in "
+        "use now."
     )
     qtbot.waitUntil(lambda: dialog.effect.text() != "")
-    assert (
-        dialog.effect.text()
-        == f"A row has one label there. 1 row has several labels: leave it one label first. {hidden}"
-    )
+    several = "This version allows one label per row. 1 row has several labels: reduce it to one label first."
+    assert dialog.effect.text() == f"{several} {hidden}"
     assert not dialog.use.isEnabled()
     controllers.edits.decide([4], Decision.LABEL, [late, found])
     dialog.list.setCurrentItem(dialog.list.topLevelItem(0))

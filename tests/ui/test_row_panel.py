@@ -264,7 +264,10 @@ def test_a_row_without_text_gets_no_label(qtbot: QtBot, controllers: Controllers
     for key in (Qt.Key.Key_1, Qt.Key.Key_0):
         with qtbot.waitSignal(controllers.messages.told) as told:
             press(opened, key)
-        assert told.args == ["Row 3 has no text: there is nothing to label. Skip it, or go on.", "warn"]
+        assert told.args == [
+            "Row 3 has no text, so there is nothing to label. Skip it, or go to the next row.",
+            "warn",
+        ]
         assert decided(controllers, 3) is None
         assert controllers.navigation.current_row == 3
     controllers.navigation.set_query(RowQuery(order=RowOrder.LENGTH))

@@ -133,17 +133,17 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert switch(window).isChecked()
     assert np.abs(said(controllers) - alone).max() > 0.01
     (run,) = controllers.workspace.runs
-    assert (run.title, run.scored) == (f"{controllers.scorer.model}, whole table", len(TEXTS))
+    assert (run.title, run.scored) == (f"{controllers.scorer.model} (joint)", len(TEXTS))
     assert bar is not None
-    assert bar.model_button.text() == "ours, whole table ▾"
-    assert bar.model_button.toolTip().endswith(", whole table")
+    assert bar.model_button.text() == "ours (joint) ▾"
+    assert bar.model_button.toolTip().endswith(" (joint)")
     model = window.findChild(RowsModel)
     assert model is not None
     tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
     assert tip.startswith(f"The best label by {run.title}. The table's other rows count in.")
     controllers.navigation.set_current_row(1)
     legend = window.workspace.row.labels.legend
-    qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE, whole table")
+    qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE (joint)")
     controllers.edits.decide([1], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     window.docks["Evaluate"].bring()
     evaluate = window.docks["Evaluate"].build()
@@ -153,13 +153,13 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     window.docks["Findings"].bring()
     findings = window.docks["Findings"].build()
     assert isinstance(findings, FindingsPanel)
-    qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE, whole table")
+    qtbot.waitUntil(lambda: findings.bar.model.itemText(0) == "With SCE (joint)")
     file = tmp_path / "out.csv"
     job = controllers.projects.export_table(ExportChoices(file, note=True))
     assert job is not None
     with qtbot.waitSignal(job.finished):
         pass
-    assert ", whole table; 60 rows scored" in file.with_name("out.csv.about.txt").read_text()
+    assert " (joint); 60 rows scored" in file.with_name("out.csv.about.txt").read_text()
 
 
 def test_off_the_old_scores_come_back_and_nothing_is_scored(
@@ -206,14 +206,14 @@ def test_without_scores_of_rows_alone_none_are_made(
         lambda _done, _total, stage: stages.append(stage), Qt.ConnectionType.DirectConnection
     )
     scored(qtbot, controllers, lambda: None)
-    assert [run.title for run in main_runs(controllers)] == [f"{controllers.scorer.model}, whole table"]
+    assert [run.title for run in main_runs(controllers)] == [f"{controllers.scorer.model} (joint)"]
     assert "reading the table" in stages
 
 
 def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
     qtbot: QtBot, window_on: Callable[[], Whole], path: Path, models: Path
 ) -> None:
-    folder = shutil.copytree(models, path.parent / "ours, whole table")
+    folder = shutil.copytree(models, path.parent / "ours (joint)")
     window, controllers = window_on()
     controllers.scorer.set_model(str(folder))
     open_in(qtbot, controllers, path)
@@ -230,11 +230,11 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
         ].older_model
         return bar.model_button.accessibleDescription(), run_title(run), "other rows count in" in tip, older
 
-    assert shown() == ("ours, whole table", "SCE", False, False)
+    assert shown() == ("ours (joint)", "SCE", False, False)
     scored(qtbot, controllers, switch(window).trigger)
-    assert shown() == ("ours, whole table, whole table", "SCE, whole table", True, False)
+    assert shown() == ("ours (joint) (joint)", "SCE (joint)", True, False)
     scored(qtbot, controllers, switch(window).trigger)
-    assert shown() == ("ours, whole table", "SCE", False, False)
+    assert shown() == ("ours (joint)", "SCE", False, False)
 
 
 def test_it_is_kept_in_the_project(qtbot: QtBot, window_on: Callable[[], Whole], path: Path) -> None:
@@ -291,7 +291,7 @@ def test_an_llm_cannot_know_the_table(qtbot: QtBot, whole: Whole) -> None:
     controllers.scorer.model = "llm:some"
     controllers.scorer.modelsChanged.emit()
     assert not switch(window).isEnabled()
-    assert switch(window).toolTip().startswith("A language model reads each text alone")
+    assert switch(window).toolTip().startswith("Joint prediction needs an SCE model")
 
 
 def in_model_menu(window: MainWindow) -> QAction:
@@ -342,7 +342,7 @@ def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, t
     assert job is not None
     with qtbot.waitSignal(controllers.workspace.rowsChanged):
         pass
-    assert told[-1] == "2 rows were added. Every row is scored anew, as each counts for the others."
+    assert told[-1] == "2 rows were added. All rows are being rescored because rows are predicted jointly."
     scored(qtbot, controllers, controllers.scorer.score)
     (run,) = controllers.workspace.runs
     assert (run.scored, run.model) == (len(TEXTS) + 2, before.model)
@@ -382,7 +382,7 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
 
     scored(qtbot, controllers, lambda: controllers.scorer.use_version(known.id))
     (run,) = controllers.workspace.runs
-    assert run.title == f"{known.title}, whole table"
+    assert run.title == f"{known.title} (joint)"
     assert run.scored == len(TEXTS)
     found = scores_of(project, [1], run, controllers.workspace.labels)[1]
     assert not found.stale
@@ -391,6 +391,6 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
     assert (evidence.learned_by, len(evidence.learned)) == (known.name, len(TEXTS) // 2)
     assert evidence.whole_table
     scored(qtbot, controllers, lambda: controllers.scorer.use_version(None))
-    assert controllers.workspace.runs[0].title == f"{controllers.scorer.model}, whole table"
+    assert controllers.workspace.runs[0].title == f"{controllers.scorer.model} (joint)"
     controllers.tuner.delete(known)
     assert scores_of(project, [1], run, controllers.workspace.labels)[1].older_model

@@ -44,8 +44,8 @@ def test_what_runs_is_said_once(job: Job, stage: str, words: str) -> None:
     [
         (0, None, "", "Scoring…"),
         (3, None, "comparing texts", "Comparing texts…"),
-        (120, 300, "comparing LLMs", "Comparing LLMs… 40 %"),
-        (301, 300, "comparing texts", "Comparing texts… 100 %"),
+        (120, 300, "comparing LLMs", "Comparing LLMs… 40%"),
+        (301, 300, "comparing texts", "Comparing texts… 100%"),
     ],
 )
 def test_a_step_is_said_in_few_words(job: Job, done: int, total: int | None, stage: str, words: str) -> None:
@@ -53,8 +53,8 @@ def test_a_step_is_said_in_few_words(job: Job, done: int, total: int | None, sta
     assert step_text(job) == words
 
 
-def test_shares_are_said_with_a_space_and_one_sign_for_both_ends() -> None:
+def test_shares_have_no_space_and_one_sign_for_both_ends() -> None:
     shares = (0, 0.004, 0.005, 0.526, 1)
-    assert [share_text(share) for share in shares] == ["0 %", "< 1 %", "< 1 %", "53 %", "100 %"]
-    assert exact_share_text(0.8125) == "81.2 %"
-    assert interval_text((0.4634, 0.6617)) == "46.3 to 66.2 %"
+    assert [share_text(share) for share in shares] == ["0%", "< 1%", "< 1%", "53%", "100%"]
+    assert exact_share_text(0.8125) == "81.2%"
+    assert interval_text((0.4634, 0.6617)) == "46.3 to 66.2%"

@@ -1,4 +1,4 @@
-"""Groups of duplicates as a table: how many rows, what they say, what is decided about them."""
+"""Groups of duplicates as a table: how many rows, their text, and how they are labelled."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 
 from sce_desktop.controllers.rows_text import NONE_FITS, label_of
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.preview_model import plain_tip
 
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.insight.bulk import Answer
     from sce_desktop.tasks.insight.duplicates import CopyGroup, GroupAnswers
 
-HEADINGS = ("Rows", "Text", "Copies", "Decided", "Labels")
-ROWS, TEXT, KIND, DECIDED, LABELS = range(5)
+HEADINGS = (_("Rows"), _("Text"), _("Match"), _("Labelled"), _("Labels"))
+ROWS, TEXT, KIND, LABELLED, LABELS = range(5)
 Index = QModelIndex | QPersistentModelIndex
 _NO_PARENT = QModelIndex()
 
 
 def answer_name(answer: Answer, labels: tuple[Label, ...]) -> str:
-    """An answer in words."""
+    """The names of the labels of an answer."""
     return " + ".join(label_of(label_id, labels).name if label_id else NONE_FITS for label_id in answer)
 
 
@@ -48,13 +49,13 @@ class DuplicatesModel(QAbstractTableModel):
         self.endResetModel()
 
     def set_answers(self, answers: Sequence[GroupAnswers], labels: tuple[Label, ...]) -> None:
-        """Show what is decided about the same groups now; none goes away under the mouse."""
+        """Show how the same groups are labelled now; none goes away under the mouse."""
         self.answers, self._labels = list(answers), labels
         if self._shown:
             self.dataChanged.emit(self.index(0, KIND), self.index(len(self._shown) - 1, LABELS))
 
     def set_only_contradictory(self, on: bool) -> None:
-        """Show all groups, or those with different answers."""
+        """Show all groups, or those with different labels."""
         self.beginResetModel()
         self._only_contradictory = on
         self._choose()
@@ -69,7 +70,7 @@ class DuplicatesModel(QAbstractTableModel):
         return self.groups[self._shown[row]]
 
     def answers_at(self, row: int) -> GroupAnswers:
-        """What is decided about it."""
+        """How its rows are labelled."""
         return self.answers[self._shown[row]]
 
     def rowCount(self, parent: Index = _NO_PARENT) -> int:
@@ -102,14 +103,18 @@ class DuplicatesModel(QAbstractTableModel):
 
     def _text(self, group: CopyGroup, found: GroupAnswers, column: int) -> str:
         if column == ROWS:
-            return f"{len(group.row_ids):,}"
+            return number(len(group.row_ids))
         if column == TEXT:
             return group.text
         if column == KIND:
-            return "exact" if group.exact else "near"
-        if column == DECIDED:
-            return f"{found.decided:,} of {len(group.row_ids):,}" if found.decided else "–"
-        named = [f"{answer_name(answer, self._labels)} {count:,}" for answer, count in found.answers]
+            return _("exact") if group.exact else _("near")
+        if column == LABELLED:
+            if not found.decided:
+                return "–"
+            return _("{labelled} of {rows}", labelled=number(found.decided), rows=number(len(group.row_ids)))
         if found.contradictory:
-            return "contradictory: " + ", ".join(named)
+            named = [
+                f"{answer_name(answer, self._labels)} {number(count)}" for answer, count in found.answers
+            ]
+            return _("contradictory: {labels}", labels=", ".join(named))
         return answer_name(found.answers[0][0], self._labels) if found.answers else "–"

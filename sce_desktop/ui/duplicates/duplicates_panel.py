@@ -1,7 +1,7 @@
-"""Copies and near copies, decided once for all.
+"""Exact and near duplicates, labelled in bulk.
 
-A panel and not a dialog: the list stays while one looks at a group's rows in the table, decides one of them
-by hand, and comes back to give the others the same.
+A panel and not a dialog: the list stays while one looks at a group's rows in the table, labels one of them,
+and comes back to label the others alike.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import NO_LABEL
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.core.text import menu_text
-from sce_desktop.core.words import plural
 from sce_desktop.tasks.insight.bulk import Answer
 from sce_desktop.tasks.insight.duplicates import CopyGroup, GroupAnswers
 from sce_desktop.tasks.insight.neighbours import NEAR
 from sce_desktop.ui.duplicates.duplicates_model import (
-    DECIDED,
     KIND,
+    LABELLED,
     LABELS,
     ROWS,
     TEXT,
@@ -58,14 +58,16 @@ from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.rows.row_actions import MOST_IN_MENU
 
-_SOON_MS = 250  # after a change, before looking what is decided now
+_SOON_MS = 250  # after a change, before reading how rows are labelled now
 _LEAST = 60  # per cent alike; below that nearly everything is
 _NONE: Answer = (NO_LABEL,)
-_FIRST = "Looks for rows that say the same, to decide them once for all. Many rows take a minute or more."
+_FIRST = _(
+    "Finds rows with the same or similar text, to label them in bulk. Large tables take a minute or more."
+)
 
 
 class DuplicatesPanel(QWidget):
-    """Finds groups when it is asked to, keeps them, and follows what is decided about them."""
+    """Finds groups when it is asked to, keeps them, and follows how they are labelled."""
 
     def __init__(
         self, workspace: Workspace, navigation: Navigation, messages: Messages, parent: QWidget | None = None
@@ -76,28 +78,31 @@ class DuplicatesPanel(QWidget):
         self._messages = messages
         self._search: Job | None = None
         self._looked_at: list[CopyGroup] = []
-        self.setAccessibleName("Duplicates")
+        self.setAccessibleName(_("Duplicates"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.similarity = SpinBox(minimum=_LEAST, maximum=100, suffix=" %", value=round(NEAR * 100))
-        self.similarity.setAccessibleName("Alike from, in per cent")
-        self.similarity.setToolTip("Twice the letters in common, in order, over those of both; 100 %: copies")
+        self.similarity = SpinBox(minimum=_LEAST, maximum=100, value=round(NEAR * 100))
+        before, _digits, after = percent(0).partition("0")
+        self.similarity.setPrefix(before)
+        self.similarity.setSuffix(after)
+        self.similarity.setAccessibleName(_("Minimum similarity, in per cent"))
+        self.similarity.setToolTip(_("Text similarity ({all} = identical)", all=percent(1)))
         indent_number(self.similarity)
-        self.find_button = QPushButton("Find")
+        self.find_button = QPushButton(_("Find"))
         set_role(self.find_button, "primary")
         self.find_button.clicked.connect(self._find_or_stop)
         self.facts = QLabel()
-        self.facts.setAccessibleName("What was found")
+        self.facts.setAccessibleName(_("Result"))
         set_role(self.facts, "muted")
-        self.only = QCheckBox("Contradictory only")
+        self.only = QCheckBox(_("Contradictory only"))
         self.model = DuplicatesModel(self)
         self.only.toggled.connect(self.model.set_only_contradictory)
         self.table = self._make_table()
-        self.show_button = self._button("Show these rows", self._show_rows)
-        self.show_button.setToolTip("Show the rows of the selected groups alone in the table")
-        self.rest_button = self._button("Decide the rest alike", self._decide_rest)
-        self.rest_button.setToolTip("Give undecided rows what the decided ones of their group got")
-        self.all_button = self._button("Give all the same label…", self._ask_label)
+        self.show_button = self._button(_("Show in table"), self._show_rows)
+        self.show_button.setToolTip(_("Show only the rows of the selected groups"))
+        self.rest_button = self._button(_("Apply label to the rest of the group"), self._label_rest)
+        self.rest_button.setToolTip(_("Give unlabelled rows the label of the others in their group"))
+        self.all_button = self._button(_("Label whole group…"), self._ask_label)
         self._build()
         self.looking = Looking(self, _SOON_MS)
         self.looking.due.connect(self._read_answers)
@@ -116,7 +121,7 @@ class DuplicatesPanel(QWidget):
     def _make_table(self) -> QTableView:
         table = QTableView()
         table.setModel(self.model)
-        table.setAccessibleName("Groups of duplicates")
+        table.setAccessibleName(_("Groups of duplicates"))
         table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         table.setShowGrid(False)
         table.setWordWrap(False)
@@ -125,9 +130,9 @@ class DuplicatesPanel(QWidget):
         table.verticalHeader().setDefaultSectionSize(px(26))
         header = table.horizontalHeader()
         header.setHighlightSections(False)
-        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((ROWS, 64), (KIND, 72), (DECIDED, 76), (LABELS, 330)):
+        for column, width in ((ROWS, 64), (KIND, 72), (LABELLED, 76), (LABELS, 330)):
             table.setColumnWidth(column, px(width))
         table.selectionModel().selectionChanged.connect(self._on_selection)
         table.doubleClicked.connect(self._show_rows)
@@ -137,7 +142,7 @@ class DuplicatesPanel(QWidget):
         top, foot = QHBoxLayout(), QHBoxLayout()
         for line in (top, foot):
             line.setSpacing(px(SPACE_S))
-        top.addWidget(QLabel("Texts alike from"))
+        top.addWidget(QLabel(_("Minimum similarity")))
         top.addWidget(self.similarity)
         top.addWidget(self.find_button)
         top.addSpacing(px(SPACE_S))
@@ -177,12 +182,12 @@ class DuplicatesPanel(QWidget):
             duplicates_work.find,
             self._workspace.project,
             self.similarity.value() / 100,
-            title="Finding duplicates",
+            title=_("Finding duplicates"),
         )
         self._search.progressed.connect(self._on_progress)
         self._search.finished.connect(self._on_found)
         self._search.ended.connect(self._on_ended)
-        self.facts.setText("Looking…")
+        self.facts.setText(_("Searching…"))
         self._show_state()
 
     @Slot()
@@ -199,31 +204,31 @@ class DuplicatesPanel(QWidget):
 
     @Slot()
     def _on_ended(self) -> None:
-        """Found, stopped or failed: whatever is in the list now is told."""
+        """Found, stopped or failed: show what is in the list now."""
         stopped, self._search = self._search is not None, None
         if stopped and not self.model.groups:
-            self.facts.setText(f"Stopped. {_FIRST}")
+            self.facts.setText(f"{_('Stopped.')} {_FIRST}")
         else:
-            self._say_facts()
+            self._show_facts()
         self._show_state()
 
     @Slot()
     def _on_rows(self) -> None:
         if self.model.groups:
-            self.facts.setText("Rows were added since: find again.")
+            self.facts.setText(_("Rows were added in the meantime: search again."))
 
-    def _say_facts(self) -> None:
+    def _show_facts(self) -> None:
         groups, answers = self.model.groups, self.model.answers
         if not groups:
-            self.facts.setText("No two rows are that much alike.")
+            self.facts.setText(_("No two rows are that similar."))
             return
-        many = plural(len(groups), "group")
-        said = f"{many}, {rows(sum(len(group.row_ids) for group in groups))}"
-        if odd := sum(found.contradictory for found in answers):
-            said += f"; {odd:,} contradictory"
-        self.facts.setText(f"{said}.")
+        in_groups = rows(sum(len(group.row_ids) for group in groups))
+        facts = ngettext("{count} group, {rows}.", "{count} groups, {rows}.", len(groups), rows=in_groups)
+        if contradictory := sum(found.contradictory for found in answers):
+            facts += " " + ngettext("{count} is contradictory.", "{count} are contradictory.", contradictory)
+        self.facts.setText(facts)
 
-    # --- what is decided -----------------------------------------------------------------------------------
+    # --- how rows are labelled ------------------------------------------------------------------------------
 
     @Slot()
     def _on_answers(self) -> None:
@@ -239,7 +244,7 @@ class DuplicatesPanel(QWidget):
             duplicates_work.answers,
             self._workspace.project,
             groups,
-            title="Looking at duplicates",
+            title=_("Reading duplicates"),
             lane="reads",
             quiet=True,
         )
@@ -251,10 +256,10 @@ class DuplicatesPanel(QWidget):
     def _on_looked(self, answers: list[GroupAnswers]) -> None:
         if self._looked_at is self.model.groups:
             self.model.set_answers(answers, self._workspace.labels)
-            self._say_facts()
+            self._show_facts()
             self._show_state()
 
-    # --- deciding ------------------------------------------------------------------------------------------
+    # --- labelling -----------------------------------------------------------------------------------------
 
     def chosen(self) -> list[CopyGroup]:
         """The selected groups."""
@@ -271,7 +276,7 @@ class DuplicatesPanel(QWidget):
         some = self._chosen_rows()
         found = [(self.model.group_at(row), self.model.answers_at(row)) for row in some]
         rest = any(len(a.answers) == 1 and a.decided < len(group.row_ids) for group, a in found)
-        self.find_button.setText("Stop" if self._search is not None else "Find")
+        self.find_button.setText(_("Stop") if self._search is not None else _("Find"))
         self.find_button.setEnabled(self._workspace.project is not None)
         self.similarity.setEnabled(self._search is None)
         self.only.setEnabled(bool(self.model.groups))
@@ -287,7 +292,7 @@ class DuplicatesPanel(QWidget):
             self._navigation.show_ids(np.concatenate([group.row_ids for group in groups]).tolist())
 
     @Slot()
-    def _decide_rest(self) -> None:
+    def _label_rest(self) -> None:
         submit_bulk(
             self._workspace, self._navigation, self._messages, duplicates_work.decide_rest, self.chosen()
         )
@@ -297,7 +302,7 @@ class DuplicatesPanel(QWidget):
         self.label_menu().popup(self.all_button.mapToGlobal(QPoint(0, self.all_button.height())))
 
     def label_menu(self) -> QMenu:
-        """The answers that all rows of the selected groups can get: those that some have come first."""
+        """The labels that all rows of the selected groups can get: those that some have come first."""
         labels, groups = self._workspace.labels, self.chosen()
         given = [answer for row in self._chosen_rows() for answer, _ in self.model.answers_at(row).answers]
         others = [(label.id,) for label in labels if label.id is not None]
@@ -309,7 +314,7 @@ class DuplicatesPanel(QWidget):
         if len(offered) > MOST_IN_MENU:
             give = partial(self._give_all, groups)
             menu.addAction(ANOTHER_LABEL).triggered.connect(
-                lambda _=False: ask_labels(self._workspace, "Give all the same label", give, self.window())
+                lambda _on=False: ask_labels(self._workspace, _("Label whole group"), give, self.window())
             )
         self._add_answer(menu, groups, _NONE)
         return menu
@@ -319,7 +324,7 @@ class DuplicatesPanel(QWidget):
         action = QAction(menu_text(answer_name(answer, labels)), menu)
         if answer != _NONE:
             action.setIcon(label_icon(colour_of(label_of(answer[0], labels))))
-        action.triggered.connect(lambda _=False: self._give_all(groups, answer))
+        action.triggered.connect(lambda _on=False: self._give_all(groups, answer))
         menu.addAction(action)
 
     def _give_all(self, groups: list[CopyGroup], answer: Answer) -> None:

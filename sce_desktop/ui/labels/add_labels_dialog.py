@@ -22,6 +22,7 @@ from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -54,23 +55,23 @@ class AddLabelsDialog(ProjectDialog):
         self._edits = edits
         self._checked = checked
         self.column = ComboBox()
-        self.column.setAccessibleName("Column")
+        self.column.setAccessibleName(_("Column"))
         self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.column.hide()
         self.column.activated.connect(self._read_column)
-        self.words = QLabel("Looking…", wordWrap=True)
+        self.words = QLabel(_("Searching…"), wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setAccessibleName("What was found")
+        self.words.setAccessibleName(_("Result"))
         set_role(self.words, "muted")
         self.list = QListWidget()
-        self.list.setAccessibleName("Labels that were found")
+        self.list.setAccessibleName(_("Labels found"))
         self.list.setUniformItemSizes(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.itemChanged.connect(self._show_count)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
-        self.add_button = QPushButton("Add")
+        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
+        self.add_button = QPushButton(_("Add"))
         set_role(self.add_button, "primary")
         buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
         buttons.accepted.connect(self.accept)
@@ -90,7 +91,7 @@ class AddLabelsDialog(ProjectDialog):
         if project is None:
             return
         for place, name in enumerate(project.columns):
-            self.column.addItem(name or f"Column {place + 1}", place)
+            self.column.addItem(name or _("Column {number}", number=place + 1), place)
         self.column.setCurrentIndex(_likely_column(project))
         self.column.show()
         self._read_column()
@@ -104,7 +105,7 @@ class AddLabelsDialog(ProjectDialog):
                     table_work.column_labels,
                     project,
                     self.column.currentData(),
-                    title="Reading a column",
+                    title=_("Reading a column"),
                     quiet=True,
                     tell_failure=False,
                 )
@@ -114,7 +115,7 @@ class AddLabelsDialog(ProjectDialog):
         """Show what ``job`` finds, in place of what was shown: a list of labels with numbers of rows."""
         self._watch(job)
         self.list.clear()
-        self.words.setText("Looking…")
+        self.words.setText(_("Searching…"))
         set_role(self.words, "muted")
         self._show_count()
         job.progressed.connect(self._on_progress)
@@ -133,7 +134,7 @@ class AddLabelsDialog(ProjectDialog):
 
     @Slot(object)
     def show_found(self, found: Found) -> None:
-        """Show labels; those that are there already cannot be added again."""
+        """Show labels; those that already exist cannot be added again."""
         there = {label.name.strip() for label in self._workspace.labels}
         checked = self._checked and len(found) <= MANY
         self.list.blockSignals(True)
@@ -145,13 +146,15 @@ class AddLabelsDialog(ProjectDialog):
             flags = Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsUserCheckable
             item.setFlags(flags if known else flags | Qt.ItemFlag.ItemIsEnabled)
             item.setCheckState(Qt.CheckState.Checked if checked else Qt.CheckState.Unchecked)
-            item.setToolTip("You have this label" if known else label.description)
+            item.setToolTip(_("Already exists") if known else label.description)
             self.list.addItem(item)
         self.list.blockSignals(False)
         already = sum(label.name.strip() in there for label, _ in found)
-        told = f"{len(found):,} found" + (f", {already:,} of them you have already" if already else "")
-        what = "Take away the check marks of those you do not want." if checked else "Check those you want."
-        self.words.setText(f"{told}. {what}")
+        sentences = [ngettext("{count} label found.", "{count} labels found.", len(found))]
+        if already:
+            sentences.append(ngettext("{count} already exists.", "{count} already exist.", already))
+        sentences.append(_("Uncheck those you do not want.") if checked else _("Check those you want."))
+        self.words.setText(" ".join(sentences))
         self._show_count()
 
     # --- the end -------------------------------------------------------------------------------------------
@@ -170,7 +173,8 @@ class AddLabelsDialog(ProjectDialog):
     def _show_count(self) -> None:
         count = len(self.chosen)
         self.add_button.setEnabled(count > 0)
-        self.add_button.setText(f"Add {count:,} {'label' if count == 1 else 'labels'}" if count else "Add")
+        add = ngettext("Add {count} label", "Add {count} labels", count) if count else _("Add")
+        self.add_button.setText(add)
         self.add_button.setAccessibleName(self.add_button.text())
 
     def accept(self) -> None:

@@ -26,6 +26,7 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
 from sce_desktop.core.colours import label_colours
+from sce_desktop.core.i18n import _
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.keys_dialog import KeyField
@@ -48,45 +49,48 @@ class LabelEditor(ProjectDialog):
         label: Label,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, f"Label “{isolated(label.name)}”", parent)
+        super().__init__(workspace, _("Label “{name}”", name=isolated(label.name)), parent)
         self._preferences = preferences
         self._edits = edits
         self._label = label
         self.colour = label.colour
         self.name = QLineEdit(label.name)
         self.description = QPlainTextEdit(label.description)
-        self.description.setPlaceholderText("What a text of this label says, in a sentence")
+        self.description.setPlaceholderText(_("What a text with this label says, in one sentence"))
         self.synonyms = QPlainTextEdit("\n".join(label.synonyms))
-        self.synonyms.setPlaceholderText("Other words for it, one a line")
-        self.shortcut = KeyField("Key", plain_key(label.shortcut))
+        self.synonyms.setPlaceholderText(_("Other words for it, one per line"))
+        self.shortcut = KeyField(_("Key"), plain_key(label.shortcut))
         self.shortcut.setClearButtonEnabled(True)
         for button in self.shortcut.findChildren(QAbstractButton):
-            button.setAccessibleName("No key of its own")
+            button.setAccessibleName(_("Clear the key"))
         self.shortcut.textChanged.connect(self._on_key)
         for field, words in (
-            (self.name, "Name"),
-            (self.description, "Description"),
-            (self.synonyms, "Synonyms"),
+            (self.name, _("Name")),
+            (self.description, _("Description")),
+            (self.synonyms, _("Synonyms")),
         ):
             field.setAccessibleName(words)
             if isinstance(field, QPlainTextEdit):
                 field.setTabChangesFocus(True)
                 field.setFixedHeight(px(68))
-        hint = QLabel("The model reads all of it: words that say what is meant make it surer.", wordWrap=True)
+        hint = QLabel(
+            _("The model reads name, description and synonyms. Clear wording improves its predictions."),
+            wordWrap=True,
+        )
         set_role(hint, "muted")
-        self.touches = QLabel("Counting…", wordWrap=True)
-        self.touches.setAccessibleName("What another name touches")
+        self.touches = QLabel(_("Counting…"), wordWrap=True)
+        self.touches.setAccessibleName(_("Affected rows"))
         set_role(self.touches, "muted")
         self.problem = problem_label()
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
-        form.addRow("Name", self.name)
+        form.addRow(_("Name"), self.name)
         form.addRow("", self.touches)
-        form.addRow("Description", self.description)
-        form.addRow("Synonyms", self.synonyms)
+        form.addRow(_("Description"), self.description)
+        form.addRow(_("Synonyms"), self.synonyms)
         form.addRow("", hint)
-        form.addRow("Colour", self._swatches())
-        form.addRow("Key", self._key_row())
+        form.addRow(_("Colour"), self._swatches())
+        form.addRow(_("Key"), self._key_row())
         layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.problem)
@@ -103,9 +107,10 @@ class LabelEditor(ProjectDialog):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.shortcut)
         digits = self._preferences.keymap.digits(self._workspace.labels) or {}
-        self.digit = QLabel(f"and {digits[self._label.id]}" if self._label.id in digits else "")
-        self.digit.setAccessibleName("Fixed digit")
-        self.digit.setToolTip("The digit that this label keeps, by its place in the list")
+        digit = digits.get(self._label.id or 0)
+        self.digit = QLabel(_("and {key}", key=digit) if digit is not None else "")
+        self.digit.setAccessibleName(_("Fixed digit"))
+        self.digit.setToolTip(_("Digit key of this label, by its place in the list"))
         set_role(self.digit, "muted")
         layout.addWidget(self.digit, 1)
         return row
@@ -116,7 +121,7 @@ class LabelEditor(ProjectDialog):
 
     def _swatches(self) -> QWidget:
         box = QWidget()
-        box.setAccessibleName("Colour")
+        box.setAccessibleName(_("Colour"))
         grid = QGridLayout(box)
         grid.setContentsMargins(0, 0, 0, 0)
         grid.setSpacing(px(4))
@@ -133,19 +138,19 @@ class LabelEditor(ProjectDialog):
             button.setFixedSize(px(28), px(28))
             button.setStyleSheet("padding: 0")
             button.setChecked(colour == self.colour.lower())
-            button.setAccessibleName(f"Colour {place + 1}, {colour}")
+            button.setAccessibleName(_("Colour {number}, {value}", number=place + 1, value=colour))
             button.setToolTip(colour)
-            button.clicked.connect(lambda _=False, colour=colour: self._take(colour))
+            button.clicked.connect(lambda _on=False, colour=colour: self._choose_colour(colour))
             grid.addWidget(button, place // _IN_ROW, place % _IN_ROW)
             self.swatches[colour] = button
         self.other = QToolButton()
-        self.other.setText("Other…")
-        self.other.setAccessibleName("Another colour")
+        self.other.setText(_("Other…"))
+        self.other.setAccessibleName(_("Another colour"))
         self.other.clicked.connect(self._choose)
         grid.addWidget(self.other, 0, _IN_ROW, 2, 1)
         return box
 
-    def _take(self, colour: str) -> None:
+    def _choose_colour(self, colour: str) -> None:
         self.colour = colour
 
     @Slot()
@@ -174,7 +179,7 @@ class LabelEditor(ProjectDialog):
         others = {label.name.strip() for label in self._workspace.labels if label.id != self._label.id}
         if not name or name in others:
             self.problem.setText(
-                "Give the label a name." if not name else "There is a label of that name already."
+                _("A label of that name already exists.") if name else _("Give the label a name.")
             )
             self.problem.show()
             return
@@ -182,7 +187,9 @@ class LabelEditor(ProjectDialog):
         labels_of_project = self._workspace.labels
         owner = self._preferences.keymap.owner(key, labels_of_project, label_id=self._label.id) if key else ""
         if owner:
-            self.problem.setText(f"{shown_key(key)} is the key of {owner}: choose another.")
+            self.problem.setText(
+                _("{key} is the key of {owner}: choose another.", key=shown_key(key), owner=owner)
+            )
             self.problem.show()
             return
         synonyms = dict.fromkeys(filter(None, map(str.strip, self.synonyms.toPlainText().split("\n"))))

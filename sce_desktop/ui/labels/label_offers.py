@@ -12,11 +12,13 @@ from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
+from sce_desktop.ui.labels.templates import template_name
 
-_FILES = "Labels (*.txt *.csv *.tsv *.xlsx *.json);;All files (*)"
-_SAVED = "CSV (*.csv);;JSON (*.json);;Names only (*.txt)"
+_FILES = ";;".join((_("Labels (*.txt *.csv *.tsv *.xlsx *.json)"), _("All files (*)")))
+_SAVED = ";;".join(("CSV (*.csv)", "JSON (*.json)", _("Names only (*.txt)")))
 
 
 class LabelOffers(QObject):
@@ -41,14 +43,14 @@ class LabelOffers(QObject):
     @Slot()
     def add_from_column(self) -> AddLabelsDialog:
         """Offer the values of a column of the table."""
-        dialog = self._dialog("Labels from a column")
+        dialog = self._dialog(_("Labels from a column"))
         dialog.of_columns()
         return dialog
 
     @Slot()
     def ask_file(self) -> None:
         """Choose a file of labels."""
-        dialog = QFileDialog(self._parent, "Labels from a file", "", _FILES)
+        dialog = QFileDialog(self._parent, _("Labels from a file"), "", _FILES)
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: self.add_from_file(Path(name)))
         open_dialog(dialog)
@@ -56,12 +58,12 @@ class LabelOffers(QObject):
     @Slot(object)
     def add_from_file(self, path: Path) -> AddLabelsDialog:
         """Offer the labels of a file or a template."""
-        dialog = self._dialog(f"Labels from {path.stem.replace('_', ' ')}")
+        dialog = self._dialog(_("Labels from “{name}”", name=template_name(path)))
         dialog.follow(
             self._workspace.submit(
                 table_work.read_labels,
                 path,
-                title=f"Reading {path.name}",
+                title=_("Reading {name}", name=path.name),
                 lane="reads",
                 quiet=True,
                 tell_failure=False,
@@ -74,14 +76,14 @@ class LabelOffers(QObject):
         """Offer labels for the rows that no label fits well."""
         if self._workspace.project is None:
             return None
-        dialog = self._dialog("Suggested labels", checked=False)
+        dialog = self._dialog(_("Suggested labels"), checked=False)
         dialog.follow(
             self._workspace.submit(
                 table_work.suggest_labels,
                 self._workspace.project,
                 self._workspace.runs[:1],
                 self._scorer.known_vectors,
-                title="Suggesting labels",
+                title=_("Suggesting labels"),
                 quiet=True,
                 tell_failure=False,
             )
@@ -91,7 +93,7 @@ class LabelOffers(QObject):
     @Slot()
     def ask_save(self) -> None:
         """Choose where the labels are written."""
-        ask_save(self._parent, "Save labels", _SAVED, self.save_to, at="labels.csv", suffix="csv")
+        ask_save(self._parent, _("Save labels"), _SAVED, self.save_to, at="labels.csv", suffix="csv")
 
     def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the labels to a file."""
@@ -100,6 +102,8 @@ class LabelOffers(QObject):
             path,
             self._workspace.labels,
             replace=replace,
-            title=f"Writing {path.name}",
+            title=_("Writing {name}", name=path.name),
         )
-        job.finished.connect(lambda _: self._messages.tell(f"The labels were written to {path}."))
+        job.finished.connect(
+            lambda _result: self._messages.tell(_("The labels were written to {path}.", path=path))
+        )

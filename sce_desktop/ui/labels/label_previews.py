@@ -1,4 +1,4 @@
-"""Merging, deleting and splitting labels: each says first what it touches, and is one step to undo."""
+"""Merging, deleting and splitting labels: each shows first which rows it affects, and is one step to undo."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from PySide6.QtWidgets import QLabel, QPlainTextEdit, QWidget
 from sce_desktop.controllers import label_edits, review_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label, LabelEffect
+from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
@@ -23,20 +24,16 @@ from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
 
 
-def touched(effect: LabelEffect) -> str:
-    """What an edit touches, in a sentence; empty if nothing."""
-    if not effect.rows:
-        return ""
-    parts = [
-        f"{count:,} {words}"
-        for count, words in (
-            (effect.hand, "by hand"),
-            (effect.bulk, "in bulk"),
-            (effect.imported, "imported"),
-        )
-        if count
-    ]
-    return f"{rows(effect.rows)} with an answer of yours ({', '.join(parts)})"
+def origins(effect: LabelEffect) -> str:
+    """How the rows that an edit affects were labelled: "2 by hand and 1 imported"."""
+    parts = []
+    if effect.hand:
+        parts.append(_("{count} by hand", count=number(effect.hand)))
+    if effect.bulk:
+        parts.append(_("{count} in bulk", count=number(effect.bulk)))
+    if effect.imported:
+        parts.append(_("{count} imported", count=number(effect.imported)))
+    return listed(parts)
 
 
 def ids_of(labels: Sequence[Label]) -> list[int]:
@@ -53,10 +50,10 @@ class _Wish:
 
 
 class LabelQuestions(QObject):
-    """Asks before labels are merged or removed, once it is counted what that touches. Belongs to a panel.
+    """Asks before labels are merged or removed, once the affected rows are counted. Belongs to a panel.
 
-    The newest wish counts: one that is still counted for another is forgotten. What is decided meanwhile is
-    counted too: nothing that a person answered goes without a question.
+    The newest wish counts: one that is still counted for another is forgotten. What is labelled meanwhile is
+    counted too: no annotation of a person goes without a question.
     """
 
     def __init__(self, workspace: Workspace, edits: Edits, messages: Messages, panel: QWidget) -> None:
@@ -70,11 +67,11 @@ class LabelQuestions(QObject):
         workspace.projectClosed.connect(self._forget)
 
     def merge(self, labels: Sequence[Label], into: Label) -> None:
-        """Offer to let ``into`` take over ``labels``."""
+        """Offer to merge ``labels`` into ``into``."""
         self._begin(_Wish(tuple(labels), into))
 
     def remove(self, labels: Sequence[Label]) -> None:
-        """Remove labels; ask first if that touches answers."""
+        """Remove labels; ask first if that changes annotations."""
         if labels:
             self._begin(_Wish(tuple(labels)))
 
@@ -110,8 +107,12 @@ class LabelQuestions(QObject):
             return
         meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
         if not effects or not meant <= set(self._workspace.labels):
-            undone = "removed" if wish.into is None else "merged"
-            self._messages.tell(f"The labels have been changed meanwhile: nothing was {undone}.", "warn")
+            self._messages.tell(
+                _("Labels changed in the meantime; nothing was removed.")
+                if wish.into is None
+                else _("Labels changed in the meantime; nothing was merged."),
+                "warn",
+            )
         elif wish.into is None:
             self._ask_remove(wish.labels, effects)
         else:
@@ -123,41 +124,64 @@ class LabelQuestions(QObject):
         label_edits.ask(panel, question, details, button, then)
 
     def _ask_merge(self, labels: Sequence[Label], into: Label, effect: LabelEffect) -> None:
-        moved = touched(effect)
-        details = f"{moved} move to “{isolated(into.name)}”." if moved else "No answer of yours is touched."
+        target = isolated(into.name)
+        details = []
+        if effect.rows:
+            details.append(
+                ngettext(
+                    "{count} row moves to “{label}” ({origins}).",
+                    "{count} rows move to “{label}” ({origins}).",
+                    effect.rows,
+                    label=target,
+                    origins=origins(effect),
+                )
+            )
+        else:
+            details.append(_("None of your labels change."))
         if effect.overlap:
-            details += f" {rows(effect.overlap)} have both: they keep it once."
+            details.append(
+                ngettext(
+                    "{count} row has both and keeps one.",
+                    "{count} rows have both and keep one.",
+                    effect.overlap,
+                )
+            )
+        details.append(_("Merged names become synonyms. Rows will be rescored. Undo with Ctrl+Z."))
         self._ask(
-            f"Merge {quoted([label.name for label in labels])} into “{isolated(into.name)}”?",
-            f"{details} Their names become synonyms. Scores are made anew, and Ctrl+Z takes it back.",
-            "Merge",
+            _("Merge {names} into “{label}”?", names=quoted([label.name for label in labels]), label=target),
+            " ".join(details),
+            _("Merge"),
             lambda: label_edits.merge(self._edits, dict.fromkeys(ids_of(labels), into.id or 0)),
         )
 
     def _ask_remove(self, labels: Sequence[Label], effects: Sequence[LabelEffect]) -> None:
-        answers = sum(effect.rows for effect in effects)
-        if not answers:
+        labelled = sum(effect.rows for effect in effects)
+        if not labelled:
             label_edits.remove(self._workspace, self._edits, ids_of(labels))
             return
         kept = sum(effect.overlap for effect in effects)
-        also = f" {rows(kept)} keep another label." if kept else ""
+        details = [ngettext("{count} row loses its label.", "{count} rows lose their label.", labelled)]
+        if kept:
+            details.append(
+                ngettext("{count} row keeps another label.", "{count} rows keep another label.", kept)
+            )
+        details.append(_("The annotations return if you add the label again or press Ctrl+Z."))
         self._ask(
-            f"Remove {quoted([label.name for label in labels])}?",
-            f"{rows(answers)} that you labelled so will count as unlabelled.{also} "
-            "Your answers are kept and come back if you add the label again, or with Ctrl+Z.",
-            "Remove",
+            _("Remove {names}?", names=quoted([label.name for label in labels])),
+            " ".join(details),
+            _("Remove"),
             lambda: label_edits.remove(self._workspace, self._edits, ids_of(labels)),
         )
 
 
 def submit_effects(workspace: Workspace, label_ids: Sequence[int], into_id: int | None = None) -> Job:
-    """Count behind the window what an edit of labels touches; see `review_work.label_effects`."""
+    """Count in the background which rows an edit of labels affects; see `review_work.label_effects`."""
     return workspace.submit(
         review_work.label_effects,
         workspace.project,
         label_ids,
         into_id,
-        title="Counting what it touches",
+        title=_("Counting affected rows"),
         lane="reads",
         first=True,
         quiet=True,
@@ -165,7 +189,7 @@ def submit_effects(workspace: Workspace, label_ids: Sequence[int], into_id: int 
 
 
 class SplitDialog(ProjectDialog):
-    """Puts several labels in the place of one, and its rows into the queue to be decided anew."""
+    """Puts several labels in the place of one, and its rows into the queue to be relabelled."""
 
     def __init__(
         self,
@@ -175,22 +199,22 @@ class SplitDialog(ProjectDialog):
         label: Label,
         parent: QWidget | None = None,
     ) -> None:
-        super().__init__(workspace, f"Split “{isolated(label.name)}”", parent)
+        super().__init__(workspace, _("Split “{name}”", name=isolated(label.name)), parent)
         self._edits = edits
         self._navigation = navigation
         assert workspace.project is not None
         assert label.id is not None
         self._label_id: int = label.id
         self.parts = QPlainTextEdit()
-        self.parts.setAccessibleName("The new labels, one a line")
-        self.parts.setPlaceholderText("The new labels, one a line")
+        self.parts.setAccessibleName(_("New labels, one per line"))
+        self.parts.setPlaceholderText(_("One per line"))
         self.parts.setTabChangesFocus(True)
-        self.facts = QLabel("Counting…", wordWrap=True)
-        self.facts.setAccessibleName("What it touches")
+        self.facts = QLabel(_("Counting…"), wordWrap=True)
+        self.facts.setAccessibleName(_("Affected rows"))
         set_role(self.facts, "muted")
         self.problem = problem_label()
         layout = dialog_column(self)
-        layout.addWidget(QLabel("Labels that take its place:"))
+        layout.addWidget(QLabel(_("New labels:")))
         layout.addWidget(self.parts)
         layout.addWidget(self.facts)
         layout.addWidget(self.problem)
@@ -201,13 +225,17 @@ class SplitDialog(ProjectDialog):
 
     @Slot(object)
     def _show_facts(self, effects: Sequence[LabelEffect]) -> None:
-        moved = touched(effects[0]) if effects else ""
-        touches = (
-            f"{moved} will be shown to you, to give each one of the new labels."
-            if moved
-            else "No answer of yours is touched."
-        )
-        self.facts.setText(f"{touches} Ctrl+Z takes it back.")
+        if effects and effects[0].rows:
+            self.facts.setText(
+                ngettext(
+                    "{count} row ({origins}) will be shown to you to relabel. Undo with Ctrl+Z.",
+                    "{count} rows ({origins}) will be shown to you to relabel. Undo with Ctrl+Z.",
+                    effects[0].rows,
+                    origins=origins(effects[0]),
+                )
+            )
+        else:
+            self.facts.setText(_("None of your labels change. Undo with Ctrl+Z."))
 
     @Slot()
     def accept(self) -> None:
@@ -216,9 +244,14 @@ class SplitDialog(ProjectDialog):
         known = {label.name for label in self._workspace.labels}
         if len(names) < 2 or (taken := known.intersection(names)):
             self.problem.setText(
-                "Give at least two names."
+                _("Give at least two names.")
                 if len(names) < 2
-                else f"There is a label {quoted(sorted(taken))} already."
+                else ngettext(
+                    "The label {names} already exists.",
+                    "The labels {names} already exist.",
+                    len(taken),
+                    names=quoted(sorted(taken)),
+                )
             )
             self.problem.show()
             return

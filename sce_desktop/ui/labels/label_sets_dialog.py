@@ -15,9 +15,9 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import LabelSet, SwitchEffect
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.labels import why_several
 from sce_desktop.ui.kit.dialog_parts import (
     dialog_column,
@@ -34,26 +34,26 @@ class LabelSetsDialog(ProjectDialog):
     """Lists all versions, newest first; OK uses the chosen one, at first the one in use."""
 
     def __init__(self, workspace: Workspace, edits: Edits, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "Label sets", parent)
+        super().__init__(workspace, _("Label sets"), parent)
         self._edits = edits
         hint = QLabel(
-            "Answers belong to labels, not to versions: those of labels that another version has stay.",
+            _("Rows keep labels that another version has too. Other labels are hidden until you return."),
             wordWrap=True,
         )
         set_role(hint, "muted")
-        self.list = flat_list("Versions of the label sets", ("Name", "Version", "Labels", ""))
+        self.list = flat_list(_("Versions of the label sets"), (_("Name"), _("Version"), _("Labels"), ""))
         self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.list.header().setStretchLastSection(True)
         self.buttons = ok_and_cancel(self)
         self.use = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
-        self.use.setText("Use it")
-        self.use.setAccessibleName("Use the chosen version")
-        self.new = QPushButton("New label set…")
-        self.new.setAccessibleName("New label set")
+        self.use.setText(_("Use"))
+        self.use.setAccessibleName(_("Use the chosen version"))
+        self.new = QPushButton(_("New label set…"))
+        self.new.setAccessibleName(_("New label set"))
         self.new.clicked.connect(self._ask_name)
         self.buttons.addButton(self.new, QDialogButtonBox.ButtonRole.ActionRole)
         self.effect = problem_label()
-        self.effect.setAccessibleName("What it does to answers")
+        self.effect.setAccessibleName(_("Affected rows"))
         self.list.currentItemChanged.connect(self._weigh)
         self.list.itemDoubleClicked.connect(self._on_double_click)
         layout = dialog_column(self)
@@ -69,21 +69,21 @@ class LabelSetsDialog(ProjectDialog):
             self._add(label_set)
 
     def _add(self, label_set: LabelSet) -> None:
-        names = ", ".join(label.name for label in label_set.labels) or "no labels"
+        names = ", ".join(label.name for label in label_set.labels) or _("no labels")
         item = QTreeWidgetItem(
-            [label_set.name, str(label_set.version), str(len(label_set.labels)), names[:200]]
+            [label_set.name, str(label_set.version), number(len(label_set.labels)), names[:200]]
         )
         item.setToolTip(3, "\n".join(label.name for label in label_set.labels[:60]))
         item.setData(0, Qt.ItemDataRole.UserRole, label_set.id)
         self.list.addTopLevelItem(item)
         active = self._workspace.label_set
         if active is not None and active.id == label_set.id:
-            item.setText(1, f"{label_set.version}, in use")
+            item.setText(1, _("{version}, in use", version=label_set.version))
             self.list.setCurrentItem(item)
 
     @Slot()
     def _weigh(self) -> None:
-        """Count what the chosen version would do to answers; until that is said it cannot be used."""
+        """Count the rows that the chosen version would affect; until that is shown it cannot be used."""
         item, project = self.list.currentItem(), self._workspace.project
         self.use.setEnabled(False)
         self.effect.hide()
@@ -94,7 +94,7 @@ class LabelSetsDialog(ProjectDialog):
             review_work.switch_effect,
             project,
             item.data(0, Qt.ItemDataRole.UserRole),
-            title="Counting what it touches",
+            title=_("Counting affected rows"),
             lane="reads",
             first=True,
             quiet=True,
@@ -103,15 +103,21 @@ class LabelSetsDialog(ProjectDialog):
 
     @Slot(object)
     def _show_effect(self, effect: SwitchEffect) -> None:
-        told = [f"A row has one label there. {why_several(effect.several)}"] if effect.several else []
+        sentences = []
+        if effect.several:
+            sentences += [_("This version allows one label per row."), why_several(effect.several)]
         if effect.hidden:
-            have = "has labels" if effect.hidden == 1 else "have labels"
-            told.append(
-                f"{rows(effect.hidden)} {have} that this version lacks: those answers are hidden, and come "
-                "back with the version in use now."
+            sentences.append(
+                ngettext(
+                    "{count} row has labels that this version lacks. They are hidden until you "
+                    "return to the version in use now.",
+                    "{count} rows have labels that this version lacks. They are hidden until you "
+                    "return to the version in use now.",
+                    effect.hidden,
+                )
             )
-        self.effect.setText(" ".join(told))
-        self.effect.setVisible(bool(told))
+        self.effect.setText(" ".join(sentences))
+        self.effect.setVisible(bool(sentences))
         self.use.setEnabled(not effect.several)
 
     @Slot()
@@ -123,15 +129,15 @@ class LabelSetsDialog(ProjectDialog):
     @Slot()
     def _ask_name(self) -> None:
         ask = QInputDialog(self)
-        ask.setWindowTitle("New label set")
-        ask.setLabelText("Name of the new set; it begins with the labels in use:")
-        ask.setAccessibleName("New label set")
+        ask.setWindowTitle(_("New label set"))
+        ask.setLabelText(_("Name of the new set (starts with the labels in use):"))
+        ask.setAccessibleName(_("New label set"))
         ask.textValueSelected.connect(self.add_set)
         open_dialog(ask)
 
     @Slot(str)
     def add_set(self, name: str) -> None:
-        """Go on with a label set of another name; the present one stays as it is."""
+        """Continue with a label set of another name; the present one stays unchanged."""
         labels = self._workspace.labels
         name = name.strip()
         if name and self._edits.edit_labels(lambda p: p.set_labels(labels, name=name)):

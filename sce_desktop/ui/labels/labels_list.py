@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import (
     QItemSelection,
     QItemSelectionModel,
+    QMargins,
     QModelIndex,
     QPersistentModelIndex,
     QRect,
@@ -15,7 +16,15 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QMouseEvent, QPainter, QPalette
+from PySide6.QtGui import (
+    QColor,
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -28,6 +37,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers.labels_groups import Span, short_name
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_name, draw_square
 from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens
@@ -49,13 +59,20 @@ FOLD_SIGN = 12
 MARGIN = 18  # from the panel's edge to the square, as the heading
 
 
+def margins(leading: int, trailing: int) -> QMargins:
+    """Margins at the sides where lines of the language begin and end, in pixels."""
+    if QGuiApplication.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        leading, trailing = trailing, leading
+    return QMargins(leading, 0, trailing, 0)
+
+
 def compact(count: int | None) -> str:
     """A count in at most five characters; a dash where it is not known."""
     if count is None:
         return "–"
     if count < 10_000:
         return str(count)
-    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{count / 1e6:.1f}M"
+    return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{number(count / 1e6, 1)}M"
 
 
 def count_width(characters: int = 4) -> int:
@@ -79,7 +96,7 @@ def draw_key(painter: QPainter, rect: QRect, key: str) -> None:
 class LabelDelegate(QStyledItemDelegate):
     """Draws one label; edits its name in place."""
 
-    opened = Signal(object)  # the label whose name is being typed anew
+    opened = Signal(object)  # the label whose name is being typed again
     closed = Signal()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
@@ -99,7 +116,7 @@ class LabelDelegate(QStyledItemDelegate):
         self.count_widths = tuple(map(count_width, longest))  # type: ignore[assignment]
 
     def name_rect(self, rect: QRect, indent: int = 0) -> QRect:
-        """Where the name goes."""
+        """Where the name goes, from left to right."""
         left = px(MARGIN + SQUARE + SPACE_S) + indent
         right = key_rect(rect).left() - px(SPACE_S) - sum(self.count_widths)
         return rect.adjusted(left, 0, right - rect.right(), 0)
@@ -117,7 +134,7 @@ class LabelDelegate(QStyledItemDelegate):
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if group is not None and index.data(FoldedRole):
-            _draw_ground(painter, rect.adjusted(-px(6), 0, 0, 0), option)  # below the sign too
+            _draw_ground(painter, rect, option, before=px(6))  # below the sign too
             self._draw_heading(painter, rect, group, index)
             painter.restore()
             return
@@ -126,15 +143,16 @@ class LabelDelegate(QStyledItemDelegate):
             rect = below_heading(rect)
         indent = px(INDENT) if group is not None else 0
         _draw_ground(painter, rect, option)
-        middle = rect.center().y()
-        draw_square(painter, rect.left() + px(MARGIN) + indent, middle, index.data(ColourRole))
-        name = self.name_rect(rect, indent)
+        square = QRect(rect.left() + px(MARGIN) + indent, rect.top(), px(SQUARE), rect.height())
+        square = QStyle.visualRect(option.direction, rect, square)
+        draw_square(painter, square.left(), rect.center().y(), index.data(ColourRole))
+        name = QStyle.visualRect(option.direction, rect, self.name_rect(rect, indent))
         painter.setFont(font("body"))
         painter.setPen(QColor(t.ink))
         draw_name(painter, name, short_name(label.name, group.parent if group else ""))
         self._draw_counts(painter, rect, index.data(YoursRole), index.data(PredictedRole))
         if key := index.data(KeyRole):
-            draw_key(painter, key_rect(rect), key)
+            draw_key(painter, QStyle.visualRect(option.direction, rect, key_rect(rect)), key)
         painter.restore()
 
     def _draw_heading(
@@ -143,12 +161,15 @@ class LabelDelegate(QStyledItemDelegate):
         """Draw the name of a group, what its labels have together, and whether they are shown below."""
         line = QRect(rect.left(), rect.top(), rect.width(), px(HEADING))
         sign = QRect(0, 0, px(FOLD_SIGN), px(FOLD_SIGN))
-        sign.moveCenter(fold_rect(line).center())
-        icon("right" if index.data(FoldedRole) else "down", "muted").paint(painter, sign)
+        direction = painter.layoutDirection()
+        sign.moveCenter(QStyle.visualRect(direction, line, fold_rect(line)).center())
+        closed = "left" if direction is Qt.LayoutDirection.RightToLeft else "right"
+        icon(closed if index.data(FoldedRole) else "down", "muted").paint(painter, sign)
         painter.setFont(font("strong"))
         painter.setPen(QColor(tokens().ink))
         names = self.name_rect(line)
-        draw_name(painter, names.adjusted(px(MARGIN) - names.left() + line.left(), 0, 0, 0), group.parent)
+        names.setLeft(line.left() + px(MARGIN))
+        draw_name(painter, QStyle.visualRect(direction, line, names), group.parent)
         model = index.model()
         assert isinstance(model, LabelsModel)
         self._draw_counts(painter, line, *model.sums(group))
@@ -164,7 +185,8 @@ class LabelDelegate(QStyledItemDelegate):
             (yours, self.count_widths[0], t.ink if yours else t.muted),
         ):
             painter.setPen(QColor(colour))
-            painter.drawText(QRect(right - width, rect.top(), width, rect.height()), flags, compact(count))
+            box = QRect(right - width, rect.top(), width, rect.height())
+            painter.drawText(QStyle.visualRect(painter.layoutDirection(), rect, box), flags, compact(count))
             right -= width
 
     def createEditor(
@@ -172,7 +194,7 @@ class LabelDelegate(QStyledItemDelegate):
     ) -> QWidget:
         """A line to type the name in."""
         editor = QLineEdit(parent)
-        editor.setAccessibleName(f"New name of {index.data()}")
+        editor.setAccessibleName(_("New name of “{name}”", name=index.data()))
         self.opened.emit(index.data(LabelRole))
         return editor
 
@@ -192,21 +214,23 @@ class LabelDelegate(QStyledItemDelegate):
     ) -> None:
         """Cover name and counts: long names need the place."""
         rect = below_heading(option.rect) if begins_group(index) else option.rect
-        editor.setGeometry(rect.adjusted(px(MARGIN + SQUARE + 2), 1, -px(SPACE_S), -1))
+        field = rect.adjusted(px(MARGIN + SQUARE + 2), 1, -px(SPACE_S), -1)
+        editor.setGeometry(QStyle.visualRect(option.direction, rect, field))
 
 
-def _draw_ground(painter: QPainter, rect: QRect, option: QStyleOptionViewItem) -> None:
-    """Draw what shows that a row is chosen, is under the mouse, or has the keys."""
+def _draw_ground(painter: QPainter, rect: QRect, option: QStyleOptionViewItem, *, before: int = 0) -> None:
+    """Draw what shows that a row is chosen, is under the mouse, or has the keys; ``before``: more room."""
     t = tokens()
+    ground = QStyle.visualRect(option.direction, rect, rect.adjusted(px(8) - before, 1, -px(4), -1))
     selected = bool(option.state & QStyle.StateFlag.State_Selected)
     if selected or option.state & QStyle.StateFlag.State_MouseOver:
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(QColor(t.selection if selected else t.hover))
-        painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4), -1), px(RADIUS), px(RADIUS))
+        painter.drawRoundedRect(ground, px(RADIUS), px(RADIUS))
     if option.state & QStyle.StateFlag.State_HasFocus:
         painter.setPen(QColor(t.accent))
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(rect.adjusted(px(8), 1, -px(4) - 1, -2), px(RADIUS), px(RADIUS))
+        painter.drawRoundedRect(ground.adjusted(0, 0, -1, -1), px(RADIUS), px(RADIUS))
 
 
 def begins_group(index: QModelIndex | QPersistentModelIndex) -> bool:
@@ -221,12 +245,12 @@ def below_heading(rect: QRect) -> QRect:
 
 
 def fold_rect(heading: QRect) -> QRect:
-    """Where the heading of a group is clicked to fold it: left of its name."""
+    """Where the heading of a group is clicked to fold it: before its name; from left to right."""
     return QRect(heading.left(), heading.top(), px(MARGIN), px(HEADING))
 
 
 def key_rect(rect: QRect) -> QRect:
-    """Where the key cap of a row goes."""
+    """Where the key cap of a row goes, from left to right."""
     width = px(KEY_WIDTH)
     return QRect(rect.right() - px(SPACE_S) - width, rect.center().y() - width // 2, width, width)
 
@@ -241,11 +265,11 @@ class LabelsList(QListView):
     removeAsked = Signal()
     detailsAsked = Signal()
     stepAsked = Signal(int)  # -1 or 1
-    renaming = Signal(object)  # the label whose name is being typed anew, None: no more
+    renaming = Signal(object)  # the label whose name is being typed again, None: no more
 
     def __init__(self, model: LabelsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Labels")
+        self.setAccessibleName(_("Labels"))
         self._model = model
         self.setModel(model)
         self._delegate = LabelDelegate(self)
@@ -336,7 +360,7 @@ class LabelsList(QListView):
         group = self._heading_at(event)
         if group is None:
             super().mousePressEvent(event)
-        elif event.position().x() < px(MARGIN):
+        elif self._is_before_name(event.position().x()):
             self.fold(group, folded=not self._model.is_folded(group))
         else:
             self._choose_group(group)
@@ -348,6 +372,10 @@ class LabelsList(QListView):
             super().mouseDoubleClickEvent(event)
         else:
             self.fold(group, folded=not self._model.is_folded(group))
+
+    def _is_before_name(self, x: float) -> bool:
+        right_to_left = self.isRightToLeft()
+        return x >= self.viewport().width() - px(MARGIN) if right_to_left else x < px(MARGIN)
 
     def _heading_at(self, event: QMouseEvent) -> Span | None:
         """The group whose heading was clicked."""
@@ -369,7 +397,8 @@ class LabelsList(QListView):
         if alt and key in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             self.stepAsked.emit(-1 if key == Qt.Key.Key_Up else 1)
         elif not alt and group is not None and key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
-            self.fold(group, folded=key == Qt.Key.Key_Left)
+            back = Qt.Key.Key_Right if self.isRightToLeft() else Qt.Key.Key_Left
+            self.fold(group, folded=key == back)
         elif folded and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_F2):
             self.fold(group, folded=False)  # which of its labels is meant cannot be seen
         elif key in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):

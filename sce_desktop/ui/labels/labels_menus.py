@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Protocol
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
-from sce_desktop import paths
 from sce_desktop.controllers.labels_groups import Span
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import px, set_role
 from sce_desktop.ui.labels.labels_list import LabelsList
 from sce_desktop.ui.labels.labels_model import GroupRole, LabelsModel
-
-
-def templates() -> list[Path]:
-    """The bundled label sets."""
-    return sorted((paths.resources_dir() / "templates").glob("*.json"))
+from sce_desktop.ui.labels.templates import template_name, templates
 
 
 def _action(menu: QMenu, text: str, do: Callable[[], object]) -> QAction:
     action = menu.addAction(text)
-    action.triggered.connect(lambda _=False: do())
+    action.triggered.connect(lambda _on=False: do())
     return action
 
 
@@ -43,29 +38,28 @@ class SourcesButton(QToolButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("More about labels")
-        self.setToolTip("Add labels from a column, a file or a template")
+        self.setAccessibleName(_("Label menu"))
+        self.setToolTip(_("Add labels from a column, a file or a template"))
         set_role(self, "quiet")
         set_icon(self, "more", "muted")
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setFixedSize(px(24), px(24))
         self.setStyleSheet("QToolButton { padding: 0; } QToolButton::menu-indicator { image: none; }")
         menu = QMenu(self)
-        menu.setAccessibleName("More about labels")
+        menu.setAccessibleName(_("Label menu"))
         self._adding = [
-            _action(menu, "From a column…", self.columnAsked.emit),
-            _action(menu, "From a file…", self.fileAsked.emit),
+            _action(menu, _("From a column…"), self.columnAsked.emit),
+            _action(menu, _("From a file…"), self.fileAsked.emit),
         ]
-        ready = menu.addMenu("From a template")
+        ready = menu.addMenu(_("From a template"))
         for path in templates():
-            name = path.stem.replace("_", " ").capitalize()
-            _action(ready, name, functools.partial(self.templateAsked.emit, path))
-        self._adding += [ready.menuAction(), _action(menu, "Suggest labels…", self.suggestAsked.emit)]
+            _action(ready, template_name(path), functools.partial(self.templateAsked.emit, path))
+        self._adding += [ready.menuAction(), _action(menu, _("Suggest labels…"), self.suggestAsked.emit)]
         menu.addSeparator()
-        self._save = _action(menu, "Save labels…", self.saveAsked.emit)
-        _action(menu, "Label sets and versions…", self.setsAsked.emit)
+        self._save = _action(menu, _("Save labels…"), self.saveAsked.emit)
+        _action(menu, _("Label sets and versions…"), self.setsAsked.emit)
         menu.addSeparator()
-        self.several = menu.addAction("A row may have several labels")
+        self.several = menu.addAction(_("Allow several labels per row"))
         self.several.setCheckable(True)
         self.several.triggered.connect(lambda on: self.severalAsked.emit(on))
         self.setMenu(menu)
@@ -98,17 +92,17 @@ class LabelMenu(QMenu):
 
     def __init__(self, panel: _LabelCommands, *, editable: bool, several: bool) -> None:
         super().__init__(panel.list)
-        self.setAccessibleName("Label")
+        self.setAccessibleName(_("Label"))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         entries = (
-            ("Rename\tF2", lambda: panel.list.edit(panel.list.currentIndex()), editable and not several),
-            ("Description, synonyms, colour…\tEnter", panel.show_details, editable and not several),
-            ("Move up\tAlt+Up", lambda: panel.step(-1), editable and not several),
-            ("Move down\tAlt+Down", lambda: panel.step(1), editable and not several),
-            ("Merge the selected…", panel.merge_selected, editable and several),
-            ("Split…", panel.split_selected, editable and not several),
-            ("Show the rows you gave it", panel.show_rows, True),
-            ("Remove\tDel", panel.ask_remove, editable),
+            (_("Rename\tF2"), lambda: panel.list.edit(panel.list.currentIndex()), editable and not several),
+            (_("Description, synonyms, colour…\tEnter"), panel.show_details, editable and not several),
+            (_("Move up\tAlt+Up"), lambda: panel.step(-1), editable and not several),
+            (_("Move down\tAlt+Down"), lambda: panel.step(1), editable and not several),
+            (_("Merge selected labels…"), panel.merge_selected, editable and several),
+            (_("Split…"), panel.split_selected, editable and not several),
+            (_("Show rows you labelled so"), panel.show_rows, True),
+            (_("Remove\tDel"), panel.ask_remove, editable),
         )
         for text, do, possible in entries:
             _action(self, text, do).setEnabled(possible)
@@ -117,7 +111,10 @@ class LabelMenu(QMenu):
         self.addSeparator()
         group: Span | None = panel.list.currentIndex().data(GroupRole)
         folded = panel.model.is_folded(group)
-        one = "Unfold the group\tRight" if folded else "Fold the group\tLeft"
+        if self.isRightToLeft():
+            one = _("Unfold the group\tLeft") if folded else _("Fold the group\tRight")
+        else:
+            one = _("Unfold the group\tRight") if folded else _("Fold the group\tLeft")
         _action(self, one, lambda: panel.list.fold(group, folded=not folded)).setEnabled(group is not None)
-        _action(self, "Fold all groups", lambda: panel.model.fold(panel.model.parents))
-        _action(self, "Unfold all groups", lambda: panel.model.fold(panel.model.parents, folded=False))
+        _action(self, _("Fold all groups"), lambda: panel.model.fold(panel.model.parents))
+        _action(self, _("Unfold all groups"), lambda: panel.model.fold(panel.model.parents, folded=False))

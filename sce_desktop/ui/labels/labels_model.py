@@ -24,7 +24,8 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.languages import listed as alternatives
 from sce_desktop.ui.kit.preview_model import plain_tip
 
 LabelRole = Qt.ItemDataRole.UserRole
@@ -140,7 +141,7 @@ class LabelsModel(QAbstractListModel):
         self._tell_counts()
 
     def _tell_counts(self, *, also: bool = False) -> None:
-        """Have the list painted anew if its counts are other ones, or where ``also`` something else is."""
+        """Have the list painted again if its counts are other ones, or where ``also`` something else is."""
         counts = self.all_counts()
         if self._labels and (also or counts != self._counts):
             self._counts = counts
@@ -193,22 +194,22 @@ class LabelsModel(QAbstractListModel):
         return None
 
     def _tip(self, label: Label) -> str:
-        synonyms = f"Also: {', '.join(label.synonyms)}" if label.synonyms else ""
+        synonyms = _("Also: {synonyms}", synonyms=", ".join(label.synonyms)) if label.synonyms else ""
         keys = self._keys.get(label.id or 0)
-        shown = f"Key: {' or '.join(keys)}" if keys else ""
+        shown = _("Key: {key}", key=alternatives(keys)) if keys else ""
         text = "\n".join(filter(None, (label.name, label.description, synonyms, shown)))
         return plain_tip(text)
 
     def _spoken(self, label: Label) -> str:
         parts = [label.name, *_spoken_counts(*self.counts(label))]
         if keys := self._keys.get(label.id or 0):
-            parts.append(f"key {' or '.join(keys)}")
+            parts.append(_("key {key}", key=alternatives(keys)))
         return ", ".join(parts)
 
     def _spoken_group(self, group: Span) -> str:
         size = group.end - group.start
-        labels = plural(size, "label")
-        return ", ".join((group.parent, f"folded group of {labels}", *_spoken_counts(*self.sums(group))))
+        folded = ngettext("folded group of {count} label", "folded group of {count} labels", size)
+        return ", ".join((group.parent, folded, *_spoken_counts(*self.sums(group))))
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Ask for another name."""
@@ -255,5 +256,9 @@ class LabelsModel(QAbstractListModel):
 
 
 def _spoken_counts(yours: int | None, predicted: int | None) -> list[str]:
-    known = (("yours", yours), ("SCE", predicted))
-    return [f"{whose} {rows(count)}" for whose, count in known if count is not None]
+    spoken = []
+    if yours is not None:
+        spoken.append(_("you: {rows}", rows=rows(yours)))
+    if predicted is not None:
+        spoken.append(_("SCE: {rows}", rows=rows(predicted)))
+    return spoken

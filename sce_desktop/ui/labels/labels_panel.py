@@ -15,10 +15,10 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, Label, LabelEffect
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import roll_up, why_several
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.text import isolated
-from sce_desktop.core.words import were
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.labels.label_editor import LabelEditor
@@ -26,7 +26,7 @@ from sce_desktop.ui.labels.label_offers import LabelOffers
 from sce_desktop.ui.labels.label_previews import LabelQuestions, SplitDialog
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels.labels_hints import Hint, hint_for, of_rename
-from sce_desktop.ui.labels.labels_list import MARGIN, LabelsList
+from sce_desktop.ui.labels.labels_list import MARGIN, LabelsList, margins
 from sce_desktop.ui.labels.labels_menus import LabelMenu, SourcesButton
 from sce_desktop.ui.labels.labels_model import FoldedRole, GroupRole, LabelsModel
 from sce_desktop.ui.labels.other_answers import OtherAnswers
@@ -53,14 +53,16 @@ class LabelsPanel(QWidget):
         self._messages = messages
         self._hint: Hint | None = None
         self._renaming: Job | None = None  # counts what another name touches
-        self.setAccessibleName("Labels panel")
+        self.setAccessibleName(_("Labels panel"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
-        heading = QLabel("Labels")
+        heading = QLabel(_("Labels"))
         set_role(heading, "heading")
-        self.columns_words = QLabel("yours · SCE")
-        self.columns_words.setToolTip("Rows that you gave a label · rows for which the model puts it first")
-        set_role(self.columns_words, "muted")
+        self.count_headings = (QLabel(_("You")), QLabel(_("SCE")))
+        tips = (_("Rows that you labelled"), _("Rows with this label as the prediction"))
+        for column, tip in zip(self.count_headings, tips, strict=True):
+            column.setToolTip(tip)
+            set_role(column, "muted")
         self.offers = LabelOffers(workspace, edits, scorer, messages, self)
         self.sources = SourcesButton()
         self.sources.columnAsked.connect(self.offers.add_from_column)
@@ -71,11 +73,13 @@ class LabelsPanel(QWidget):
         self.sources.setsAsked.connect(self.show_sets)
         self.sources.severalAsked.connect(self.allow_several)
         head = QHBoxLayout()
-        head.setContentsMargins(px(MARGIN), 0, px(5), 0)
+        head.setContentsMargins(margins(px(MARGIN), px(5)))
         head.setSpacing(px(4))
         head.addWidget(heading)
         head.addStretch()
-        head.addWidget(self.columns_words)
+        for column in self.count_headings:
+            head.addWidget(column)
+            head.addSpacing(px(SPACE_S))
         head.addWidget(self.sources)
 
         self._questions = LabelQuestions(workspace, edits, messages, self)
@@ -90,24 +94,26 @@ class LabelsPanel(QWidget):
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.model.foldsChanged.connect(self._fit_list)
         self.empty = QLabel(
-            "Type the first label and press Enter, or paste a list of them, one a line. "
-            "A column, a file or a template can give them too: the button with the dots.",
+            _(
+                "Type the first label and press Enter, or paste a list, one per line. "
+                "For a column, a file or a template, use the button with the dots."
+            ),
             wordWrap=True,
         )
-        self.empty.setAccessibleName("What to do")
+        self.empty.setAccessibleName(_("Hint"))
         set_role(self.empty, "muted")
         self.empty.setContentsMargins(px(MARGIN), px(SPACE_S), px(MARGIN), px(SPACE_S))
-        self.field = QLineEdit(placeholderText="Add label…")
-        self.field.setAccessibleName("Add label")
-        self.field.setAccessibleDescription("Type a name and press Enter; paste several, one a line")
+        self.field = QLineEdit(placeholderText=_("Add label…"))
+        self.field.setAccessibleName(_("Add label"))
+        self.field.setAccessibleDescription(_("Type a name and press Enter, or paste several, one per line"))
         set_role(self.field, "quiet")
         self.field.returnPressed.connect(self._on_typed)
         self.field.textChanged.connect(self._on_text)
         self.message = QLabel(wordWrap=True)
         self.message.setTextFormat(Qt.TextFormat.PlainText)
-        self.message.setAccessibleName("About the labels")
-        self.merge_button = QPushButton("Merge…")
-        self.merge_button.setAccessibleName("Merge labels that look the same")
+        self.message.setAccessibleName(_("About the labels"))
+        self.merge_button = QPushButton(_("Merge…"))
+        self.merge_button.setAccessibleName(_("Merge labels that look the same"))
         self.merge_button.clicked.connect(self._ask_merge_alike)
         below = QVBoxLayout()
         below.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
@@ -140,7 +146,8 @@ class LabelsPanel(QWidget):
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
         self._fit_list()
-        self.columns_words.setVisible(bool(labels))
+        for column in self.count_headings:
+            column.setVisible(bool(labels))
         self.field.setEnabled(editable)
         label_set = self._workspace.label_set
         several = label_set is not None and label_set.multi_label
@@ -161,13 +168,13 @@ class LabelsPanel(QWidget):
         label_set = self._workspace.label_set
         multi = label_set is not None and label_set.multi_label
         self._hint = hint_for(self._workspace.labels, multi_label=multi)
-        self._say(self._hint.sentence if self._hint else "", "muted")
+        self._show_message(self._hint.sentence if self._hint else "", "muted")
         alike = self._hint is not None and bool(self._hint.alike)
         self.merge_button.setVisible(alike and not self._workspace.read_only)
 
     @Slot(object)
     def _on_renaming(self, label: Label | None) -> None:
-        """While a name is typed, say what it touches; then what was said before."""
+        """While a name is typed, show which rows it affects; then the hint again."""
         drop(self._renaming)
         self._renaming = None
         if label is None or label.id is None or self._workspace.project is None:
@@ -180,9 +187,9 @@ class LabelsPanel(QWidget):
     def _show_touched(self, effect: LabelEffect | None) -> None:
         if effect is not None:
             self.merge_button.hide()
-            self._say(of_rename(effect), "muted")
+            self._show_message(of_rename(effect), "muted")
 
-    def _say(self, sentence: str, role: str = "warn") -> None:
+    def _show_message(self, sentence: str, role: str = "warn") -> None:
         self.message.setText(sentence)
         set_role(self.message, role)
         self.message.setVisible(bool(sentence))
@@ -209,7 +216,7 @@ class LabelsPanel(QWidget):
 
     @Slot(str)
     def _on_text(self, text: str) -> None:
-        """Take a list that was pasted; else let go of what was said about the last name."""
+        """Add a list that was pasted; else forget the message about the last name."""
         lines = text.splitlines()
         if len(lines) > 1:
             self._add_names(lines)
@@ -226,12 +233,13 @@ class LabelsPanel(QWidget):
             self.model.fold(roll_up(label.name for label in wanted).values(), folded=False)
             self.list.scrollToBottom()
         if len(wanted) == 1 and not added:
-            self._say(f"The label “{isolated(wanted[0].name)}” is there already.")
+            self._show_message(_("The label “{name}” already exists.", name=isolated(wanted[0].name)))
             self.select(next((x.id for x in self._workspace.labels if x.name == wanted[0].name), None))
         elif len(wanted) > 1:
-            rest = len(wanted) - added
-            there = f"; {rest} were there already or twice" if rest else ""
-            self._say(f"{were(added, 'label')} added{there}.", "muted")
+            sentences = [ngettext("{count} label was added.", "{count} labels were added.", added)]
+            if rest := len(wanted) - added:
+                sentences.append(ngettext("{count} already exists.", "{count} already exist.", rest))
+            self._show_message(" ".join(sentences), "muted")
 
     # --- editing -------------------------------------------------------------------------------------------
 
@@ -280,7 +288,7 @@ class LabelsPanel(QWidget):
 
     @Slot()
     def ask_remove(self) -> None:
-        """Remove the selected labels; ask first if that touches answers."""
+        """Remove the selected labels; ask first if that changes annotations."""
         self._questions.remove(self._selected())
 
     def _ask_merge(self, labels: list[Label], into: Label) -> None:
@@ -302,7 +310,7 @@ class LabelsPanel(QWidget):
 
     @Slot(object)
     def allow_several(self, several: bool) -> None:
-        """Let rows have several labels or one; what cannot be is told, and nothing changes."""
+        """Let rows have several labels or one; where that cannot be, a message says why."""
         of_several = RowQuery(state=RowState.SEVERAL)
         if (
             several
@@ -312,7 +320,7 @@ class LabelsPanel(QWidget):
             self._edits.set_labels(self._workspace.labels, multi_label=several)
         else:
             self._messages.offer(
-                why_several(rows), "Show them", lambda: self._navigation.set_query(of_several)
+                why_several(rows), _("Show in table"), lambda: self._navigation.set_query(of_several)
             )
         self._show_labels()
 
@@ -350,13 +358,13 @@ class LabelsPanel(QWidget):
         labels = self._selected()
         if len(labels) < 2:
             self._messages.tell(
-                "Select at least two labels in the list first: the first takes over the others."
+                _("Select at least two labels in the list first: the others are merged into the first.")
             )
         else:
             self._ask_merge(labels[1:], labels[0])
 
     @Slot()
     def show_rows(self) -> None:
-        """Show the rows that the user gave the selected labels."""
+        """Show the rows that have the selected labels."""
         ids = tuple(label.id for label in self._selected() if label.id is not None)
         self._navigation.set_query(RowQuery(label_ids=ids))
