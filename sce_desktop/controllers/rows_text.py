@@ -160,6 +160,11 @@ def _prediction(score: Score, labels: tuple[Label, ...]) -> str:
     return _aged(f"{top_label(score, labels).name}, {short_share(score.confidence)}", score)
 
 
+def stale_words(score: Score) -> str:
+    """Why a score that is stale is."""
+    return OLDER_MODEL if score.older_model else STALE
+
+
 def _aged(prediction: str, score: Score) -> str:
     if not score.stale:
         return prediction
@@ -207,7 +212,7 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
             if (rest := len(score.probabilities) - len(lines)) > 0:
                 lines.append(ngettext("and {count} more label", "and {count} more labels", rest))
             if score.stale:
-                lines.append(OLDER_MODEL if score.older_model else STALE)
+                lines.append(stale_words(score))
     return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
 
 

@@ -138,13 +138,14 @@ class LabelButton(QAbstractButton):
         if line.decided:
             parts.append(_("chosen"))
         tips = [line.name, *(f"{bar.title}: {share_text(bar.share)}" for bar in line.bars)]
+        applies = ""
         if self._many:
             applies = ngettext(
                 "Applies to {count} selected row", "Applies to all {count} selected rows", self._many
             )
-            parts.append(applies)
             tips.append(applies)
-        self.setAccessibleDescription(", ".join(parts))
+        said = ", ".join(parts)
+        self.setAccessibleDescription(f"{said}. {applies}" if applies else said)
         self.setToolTip("\n".join(tips))
 
     def set_low(self, low: bool) -> None:
