@@ -127,7 +127,7 @@ def test_the_confidence_slider_changes_the_query(
 
 
 def test_orders(controllers: Controllers, opened: FilterBar) -> None:
-    entries(opened.order_menu())["Least certain"].trigger()
+    entries(opened.order_menu())["Least confident"].trigger()
     assert (controllers.navigation.query.order, controllers.navigation.query.run_id) == (
         RowOrder.CONFIDENCE,
         controllers.workspace.runs[0].id,
@@ -220,7 +220,7 @@ def test_filters_that_need_scores_say_so(
     assert not bar.disagree.isEnabled()
     assert "Needs scores" in bar.disagree.toolTip()
     assert not bar.confidence.isEnabled()
-    assert not entries(bar.order_menu())["Least certain"].isEnabled()
+    assert not entries(bar.order_menu())["Least confident"].isEnabled()
     assert entries(bar.order_menu())["Random"].isEnabled()
 
 

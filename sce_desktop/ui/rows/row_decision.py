@@ -105,7 +105,9 @@ class DecisionBar(QWidget):
         """Take less height; the label of the row then stands in ``said`` wherever that is put."""
         self._column.setSpacing(px(SPACE_XS if low else SPACE_S))
         self.back.setText("" if low else _("Undo"))
-        self.said.setContentsMargins(px(SPACE_S) if low else 0, 0, 0, 0)
+        before = px(SPACE_S) if low else 0
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        self.said.setContentsMargins(0 if mirrored else before, 0, before if mirrored else 0, 0)
 
     def take_said(self) -> None:
         """Show the label of the row here again."""

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
@@ -24,8 +25,9 @@ from sce_desktop.core.folding import bare
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.text import isolated, share_text
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.painting import draw_bar, draw_name, draw_square
+from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_name, draw_square
 from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, set_role, tokens
+from sce_desktop.ui.rows.rows_delegate import mirrored
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into
@@ -86,6 +88,11 @@ def grey(colours: Tokens, place: int) -> QColor:
     colour = QColor(colours.muted)
     colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
     return colour
+
+
+def _visual(widget: QWidget, box: QRectF) -> QRectF:
+    """Return where ``box``, laid out from the left, lies in the layout of ``widget``."""
+    return mirrored(widget.rect(), box) if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft else box
 
 
 class LabelButton(QAbstractButton):
@@ -184,11 +191,12 @@ class LabelButton(QAbstractButton):
             text = share_text(line.bars[0].share)
             width = painter.fontMetrics().horizontalAdvance(text)
             share = QRectF(right - width, 0, width + 1, 2 * middle)
-            painter.drawText(share, Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(_visual(self, share), Qt.AlignmentFlag.AlignVCenter, text)
             right -= width + px(6)
-        draw_square(painter, left, middle, line.colour)
+        draw_square(painter, _visual(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
+        area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
         draw_name(painter, area, line.name, mark="✓ " if line.decided else "")
         y, thick = (self.height() - px(3), px(2)) if self._low else (px(26), px(5))
         for place, bar in enumerate(line.bars[:1] if self._low else line.bars):
@@ -216,7 +224,7 @@ class LabelButton(QAbstractButton):
         left = right - width - px(6)
         if self._typing:
             return left
-        cap = QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1)
+        cap = _visual(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
         painter.setPen(QPen(QColor(colours.line)))
         painter.setBrush(QColor(colours.window))
         painter.drawRoundedRect(cap, 3, 3)
@@ -257,11 +265,13 @@ class Legend(QWidget):
             colour = (
                 colours.accent if place == 0 else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
             )
-            draw_bar(painter, QRectF(x, middle - px(2.5), px(14), px(5)), 1.0, colour, None)
+            mark = QRectF(x, middle - px(2.5), px(14), px(5))
+            draw_bar(painter, _visual(self, mark), 1.0, colour, None)
             x += px(19)
             painter.setPen(QColor(colours.muted))
             width = painter.fontMetrics().horizontalAdvance(title)
-            painter.drawText(QRectF(x, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, title)
+            name = QRectF(x, 0, width + 2, self.height())
+            painter.drawText(_visual(self, name), Qt.AlignmentFlag.AlignVCenter, title)
             x += width + px(14)
         painter.end()
 
