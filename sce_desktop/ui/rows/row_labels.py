@@ -27,7 +27,7 @@ from sce_desktop.core.text import isolated, share_text
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_name, draw_square
 from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, set_role, tokens
-from sce_desktop.ui.rows.rows_delegate import mirrored
+from sce_desktop.ui.rows.row_legend import Legend, grey, visual_box
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into
@@ -81,18 +81,6 @@ class LazyLines(Sequence[LabelLine]):
         if isinstance(at, slice):
             return [self._make(place) for place in self._places[at]]
         return self._make(self._places[at])
-
-
-def grey(colours: Tokens, place: int) -> QColor:
-    """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
-    colour = QColor(colours.muted)
-    colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
-    return colour
-
-
-def _visual(widget: QWidget, box: QRectF) -> QRectF:
-    """Return where ``box``, laid out from the left, lies in the layout of ``widget``."""
-    return mirrored(widget.rect(), box) if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft else box
 
 
 class LabelButton(QAbstractButton):
@@ -191,9 +179,9 @@ class LabelButton(QAbstractButton):
             text = share_text(line.bars[0].share)
             width = painter.fontMetrics().horizontalAdvance(text)
             share = QRectF(right - width, 0, width + 1, 2 * middle)
-            painter.drawText(_visual(self, share), Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(visual_box(self, share), Qt.AlignmentFlag.AlignVCenter, text)
             right -= width + px(6)
-        draw_square(painter, _visual(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
+        draw_square(painter, visual_box(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
         area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
@@ -224,56 +212,13 @@ class LabelButton(QAbstractButton):
         left = right - width - px(6)
         if self._typing:
             return left
-        cap = _visual(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
+        cap = visual_box(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
         painter.setPen(QPen(QColor(colours.line)))
         painter.setBrush(QColor(colours.window))
         painter.drawRoundedRect(cap, 3, 3)
         painter.setPen(QColor(colours.muted))
         painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
         return left
-
-
-class Legend(QWidget):
-    """Which bar is whose."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._titles: tuple[str, ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(_("Legend"))
-        self.hide()
-
-    def set_titles(self, titles: Sequence[str]) -> None:
-        """Name the bars of a label from top to bottom."""
-        if self._titles == tuple(titles):
-            return
-        self._titles = tuple(titles)
-        self.setAccessibleDescription(", ".join(titles))
-        self.setVisible(bool(titles))
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return the height of a line."""
-        return QSize(px(180), px(18))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a mark and a name for each model."""
-        painter, colours = QPainter(self), tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        x, middle = px(8), self.height() / 2
-        for place, title in enumerate(self._titles):
-            colour = (
-                colours.accent if place == 0 else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
-            )
-            mark = QRectF(x, middle - px(2.5), px(14), px(5))
-            draw_bar(painter, _visual(self, mark), 1.0, colour, None)
-            x += px(19)
-            painter.setPen(QColor(colours.muted))
-            width = painter.fontMetrics().horizontalAdvance(title)
-            name = QRectF(x, 0, width + 2, self.height())
-            painter.drawText(_visual(self, name), Qt.AlignmentFlag.AlignVCenter, title)
-            x += width + px(14)
-        painter.end()
 
 
 class RowLabels(QWidget):
