@@ -164,7 +164,7 @@ def test_ordering_by_scores_before_scoring_is_explained(
     open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
     with qtbot.waitSignal(controllers.messages.told) as told:
         view.table.header.sectionClicked.emit(Column.SCE)
-    assert "scored" in told.args[0]
+    assert "Press Score" in told.args[0]
     assert controllers.navigation.query == RowQuery()
 
 
