@@ -123,7 +123,7 @@ def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Controllers,
     assert project.annotations([1])[1].label_ids == (controllers.workspace.labels[49].id,)
     offered(controllers, parent, [2, 3])["Another label…"].trigger()
     dialog = parent.findChildren(LabelsDialog)[-1]
-    assert dialog.windowTitle() == "2 rows as"
+    assert dialog.windowTitle() == "Label 2 rows as"
     item = dialog.labels.list.topLevelItem(40)
     assert item is not None
     dialog.labels.list.setCurrentItem(item)
