@@ -1,7 +1,7 @@
-"""The review of the random sample: its rows in random order, blind, until the last of them is decided.
+"""The review of the audit sample: its rows in random order, blind, until the last of them is decided.
 
 Which rows are shown, and that what models say about them is hidden, is in the query: so it ends
-when one looks at other rows, and goes on after a restart.
+when one looks at other rows, and continues after a restart.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import in_audit, without_filters
 from sce_desktop.core.annotations import Change, ChangeKind
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ class AuditReview(QObject):
             size,
             random.getrandbits(32),
             blind,
-            title=f"Drawing {size:,} rows at random",
+            title=ngettext("Drawing {count} random row", "Drawing {count} random rows", size),
             lane="reads",
             first=True,
         )
@@ -94,7 +95,11 @@ class AuditReview(QObject):
         self.go_on()
         if cleared:
             self._messages.tell(
-                f"{cleared:,} accepted predictions were taken back: they are a model's answers."
+                ngettext(
+                    "{count} accepted prediction was cleared, as it cannot be evaluated.",
+                    "{count} accepted predictions were cleared, as they cannot be evaluated.",
+                    cleared,
+                )
             )
 
     @Slot()
@@ -103,7 +108,11 @@ class AuditReview(QObject):
         if self._workspace.project is None:
             return
         job = self._workspace.submit(
-            audit_work.state, self._workspace.project, title="Looking at the sample", lane="reads", quiet=True
+            audit_work.state,
+            self._workspace.project,
+            title=_("Loading the audit sample"),
+            lane="reads",
+            quiet=True,
         )
         job.finished.connect(self._on_state)
         self._job = job
@@ -118,13 +127,16 @@ class AuditReview(QObject):
         if before is not None and before.waiting:
             self._navigation.set_query(without_filters(self._navigation.query))
             self._messages.tell(
-                f"All {len(state.row_ids):,} rows of the random sample are looked at: Findings rest on it "
-                "now, and Evaluate has figures that hold for the whole table."
+                ngettext(
+                    "The audit sample is complete: {count} row. Findings and Evaluate now use it.",
+                    "The audit sample is complete: {count} rows. Findings and Evaluate now use it.",
+                    len(state.row_ids),
+                )
             )
 
     @Slot(object)
     def _on_undone(self, change: Change) -> None:
-        """Where the draw itself is taken back, its rows are no sample any more."""
+        """Where the draw itself is undone, its rows are no longer a sample."""
         if change.kind is ChangeKind.AUDIT and self.shown:
             self._navigation.set_query(without_filters(self._navigation.query))
 

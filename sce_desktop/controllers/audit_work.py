@@ -1,4 +1,4 @@
-"""What the lanes run for the random sample; like `controllers.work`."""
+"""What the lanes run for the audit sample; like `controllers.work`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def plan(project: Project, *, progress: Progress) -> AuditPlan:
 def draw(
     project: Project, size: int, seed: int, blind: bool, *, progress: Progress
 ) -> tuple[AuditState, int]:
-    """Draw a sample; return it, and how many answers accepted in bulk were taken back."""
+    """Draw a sample; return it, and how many accepted predictions were cleared."""
     from sce_desktop.tasks.evaluation.audits import draw, state
 
     cleared = draw(project, size, seed=seed, blind=blind)[1]

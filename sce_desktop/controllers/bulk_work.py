@@ -1,18 +1,18 @@
-"""Deciding many rows at once: in the lane for files, as it takes seconds, and as one step of the history.
+"""Labelling many rows at once: in the lane for files, as it takes seconds, and as one step of the history.
 
 A decision by hand in between waits for a step of it only (see `tasks.insight.bulk`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PySide6.QtCore import QObject, Slot
 
 from sce_desktop.controllers.jobs import Job
-from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import queue_name
@@ -20,11 +20,15 @@ from sce_desktop.controllers.rows_text import decided_names
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Decision
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.insight.bulk import Answer, BulkOutcome
+
+UNDO = _("Undo with Ctrl+Z.")
+Words = Callable[[int], str]  # a sentence about so many rows
 
 
 def decide_many(
@@ -44,7 +48,7 @@ def decide_many(
         np.asarray(ids, np.int64),
         answer_for(decision, label_ids),
         done=done_words(workspace, decision, label_ids),
-        before="relabelled" if decision is Decision.LABEL else "answered otherwise before",
+        replaced=relabelled if decision is Decision.LABEL else labelled_before,
     )
 
 
@@ -54,12 +58,32 @@ def answer_for(decision: Decision, label_ids: Sequence[int]) -> Answer:
     return bare.get(decision, tuple(label_ids))
 
 
-def done_words(workspace: Workspace, decision: Decision, label_ids: Sequence[int]) -> str:
-    """What is done to rows, in words that follow their number."""
+def done_words(workspace: Workspace, decision: Decision, label_ids: Sequence[int]) -> Words:
+    """Return what says in a sentence that so many rows were decided like this."""
     if decision is Decision.SKIPPED:
-        return "skipped"
+        return lambda count: ngettext("{count} row skipped.", "{count} rows skipped.", count)
     names = decided_names(decision, tuple(label_ids), workspace.labels)
-    return f"labelled {quoted(names)}" if names else "decided in bulk"
+    if not names:
+        return labelled_in_bulk
+    labels = quoted(names)
+    return lambda count: ngettext(
+        "{count} row labelled {labels}.", "{count} rows labelled {labels}.", count, labels=labels
+    )
+
+
+def labelled_in_bulk(count: int) -> str:
+    """Say that ``count`` rows got labels of several kinds."""
+    return ngettext("{count} row labelled in bulk.", "{count} rows labelled in bulk.", count)
+
+
+def relabelled(count: int) -> str:
+    """Say that ``count`` of the rows had another label."""
+    return ngettext("{count} of them was relabelled.", "{count} of them were relabelled.", count)
+
+
+def labelled_before(count: int) -> str:
+    """Say that ``count`` of the rows were decided otherwise before."""
+    return ngettext("{count} of them had a label before.", "{count} of them had labels before.", count)
 
 
 def submit_bulk(
@@ -68,65 +92,88 @@ def submit_bulk(
     messages: Messages,
     fn: Any,
     *args: Any,
-    title: str = "Deciding rows",
+    title: str = "",
     queue: str = "",
-    done: str = "decided in bulk",
-    before: str = "",
+    done: Words = labelled_in_bulk,
+    replaced: Words | None = None,
 ) -> Job | None:
     """Run ``fn(project, *args, queue=..., progress=...)``, which decides rows and returns a `BulkOutcome`.
 
-    ``queue`` is kept with each decision; empty: that of the rows shown. ``done`` says what becomes of the
-    rows, ``before`` what of those that had another answer; empty: they are not counted.
-    When it is through, stopped or failed it is told what has changed. None if the project cannot be
-    edited.
+    ``queue`` is kept with each decision; empty: that of the rows shown. ``done`` makes the sentence about
+    the rows, ``replaced`` that about those that had another answer; None: they are not mentioned.
+    At its end, also where it was stopped or failed, a message says what has changed. None if the project
+    cannot be edited.
     """
     project = workspace.project
     if project is None or workspace.refuses_edit():
         return None
     job = workspace.submit(
-        fn, project, *args, queue=queue or queue_name(navigation.query), title=title, lane="files", first=True
+        fn,
+        project,
+        *args,
+        queue=queue or queue_name(navigation.query),
+        title=title or _("Labelling rows"),
+        lane="files",
+        first=True,
     )
-    _Teller(workspace, messages, project, job, done, before)
+    _Reporter(workspace, messages, project, job, done, replaced)
     return job
 
 
-class _Teller(QObject):
-    """Tells what a job has decided; lives as long as the job."""
+class _Reporter(QObject):
+    """Reports what a job has decided; lives as long as the job."""
 
     def __init__(
-        self, workspace: Workspace, messages: Messages, project: Project, job: Job, done: str, before: str
+        self,
+        workspace: Workspace,
+        messages: Messages,
+        project: Project,
+        job: Job,
+        done: Words,
+        replaced: Words | None,
     ) -> None:
         super().__init__(job)
         self._workspace = workspace
         self._messages = messages
         self._project = project
         self._job = job
-        self._done, self._before = done, before
+        self._done, self._replaced = done, replaced
         job.finished.connect(self._on_finished)
         job.cancelled.connect(self._on_cancelled)
         job.ended.connect(self._on_ended)
 
     @Slot(object)
     def _on_finished(self, outcome: BulkOutcome) -> None:
-        said = []
+        sentences = []
         if outcome.rows:
-            told = self._before and outcome.relabelled
-            had = f", {outcome.relabelled:,} of them {self._before}" if told else ""
-            said.append(f"{rows(outcome.rows)} {self._done}{had}. Undo with Ctrl+Z.")
+            sentences.append(self._done(outcome.rows))
+            if self._replaced is not None and outcome.relabelled:
+                sentences.append(self._replaced(outcome.relabelled))
+            sentences.append(UNDO)
         if outcome.spared:
-            said.append(f"{rows(outcome.spared)} of a random sample left out: decide them one by one.")
+            sentences.append(
+                ngettext(
+                    "{count} audit-sample row not changed: label it on its own.",
+                    "{count} audit-sample rows not changed: label them one by one.",
+                    outcome.spared,
+                )
+            )
         if outcome.blank:
-            said.append(f"{rows(outcome.blank)} without text left out: there is nothing to decide about.")
-        self._say(" ".join(said))
+            sentences.append(
+                ngettext(
+                    "{count} row without text excluded.", "{count} rows without text excluded.", outcome.blank
+                )
+            )
+        self._report(*sentences)
 
     @Slot()
     def _on_cancelled(self) -> None:
         if self._job.done:
-            self._say(f"Stopped: {rows(self._job.done)} {self._done} until then. Undo with Ctrl+Z.")
+            self._report(_("Stopped."), self._done(self._job.done), UNDO)
 
-    def _say(self, words: str) -> None:
-        if words and self._workspace.project is self._project:
-            self._messages.tell(words)
+    def _report(self, *sentences: str) -> None:
+        if sentences and self._workspace.project is self._project:
+            self._messages.tell(" ".join(sentences))
 
     @Slot()
     def _on_ended(self) -> None:
@@ -149,7 +196,7 @@ def decide(project: Project, ids: IdArray, answer: Answer, *, queue: str, progre
 
 
 def undecided_copies(project: Project, row_id: int, *, progress: Progress) -> IdArray:
-    """Return the undecided rows with exactly the text of ``row_id`` that belong to no random sample."""
+    """Return the undecided rows with exactly the text of ``row_id`` that belong to no audit sample."""
     from sce_desktop.tasks.insight.bulk import sampled_rows
 
     progress.check()

@@ -15,6 +15,7 @@ from PySide6.QtGui import QKeySequence
 
 from sce_desktop.controllers.labels_groups import grouped
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _
 from sce_desktop.core.text import isolated
 from sce_desktop.settings import Settings
 
@@ -32,36 +33,36 @@ class Command:
 
 
 COMMANDS = (
-    Command("accept", "Accept what stands: your answer or the model's", "Return"),
-    Command("find", "Find a label by typing", "/"),
-    Command("none", "None of these", "0"),
-    Command("skip", "Skip", "S"),
-    Command("unsure", "Mark as unsure", "U"),
-    Command("flag", "Flag", "F"),
-    Command("note", "Write a note", "N"),
-    Command("back", "Take the decision back", "Backspace"),
-    Command("copies", "Decide its duplicates alike", "="),
-    Command("similar", "Show similar rows", "M"),
-    Command("start", "Start reviewing", "Q"),
-    Command("next", "Next row", "J"),
-    Command("previous", "Previous row", "K"),
+    Command("accept", _("Keep your label or accept the prediction"), "Return"),
+    Command("find", _("Find a label"), "/"),
+    Command("none", _("None of these"), "0"),
+    Command("skip", _("Skip"), "S"),
+    Command("unsure", _("Mark as unsure"), "U"),
+    Command("flag", _("Flag"), "F"),
+    Command("note", _("Write a note"), "N"),
+    Command("back", _("Undo the label"), "Backspace"),
+    Command("copies", _("Apply label to duplicates"), "="),
+    Command("similar", _("Show similar rows"), "M"),
+    Command("start", _("Start reviewing"), "Q"),
+    Command("next", _("Next row"), "J"),
+    Command("previous", _("Previous row"), "K"),
 )
 _STANDARD = {
-    "Space": "pressing a button",
-    "Tab": "going to the next field",
-    "Backtab": "going to the field before",
-    "Esc": "closing and leaving",
-    "Up": "going up",
-    "Down": "going down",
-    "Left": "going left",
-    "Right": "going right",
-    "PgUp": "scrolling",
-    "PgDown": "scrolling",
-    "Home": "going to the first row",
-    "End": "going to the last row",
-    "Del": "removing",
-    "Menu": "the menu of a row",
-    **dict.fromkeys(DIGITS, "the label buttons"),
+    "Space": _("pressing a button"),
+    "Tab": _("the next field"),
+    "Backtab": _("the previous field"),
+    "Esc": _("closing and leaving"),
+    "Up": _("moving up"),
+    "Down": _("moving down"),
+    "Left": _("moving left"),
+    "Right": _("moving right"),
+    "PgUp": _("scrolling"),
+    "PgDown": _("scrolling"),
+    "Home": _("the first row"),
+    "End": _("the last row"),
+    "Del": _("deleting"),
+    "Menu": _("the row menu"),
+    **dict.fromkeys(DIGITS, _("the label buttons")),
 }
 _MODIFIERS = ("Ctrl+", "Alt+", "Meta+")
 
@@ -138,18 +139,18 @@ class Keymap:
         keys = self.keys()
         for command in COMMANDS:
             if keys[command.name] == key:
-                return f"“{command.words}”"
+                return _("“{name}”", name=command.words)
         return self.fixed_owner(key, labels, label_id=label_id)
 
     def fixed_owner(self, key: str, labels: Sequence[Label] = (), *, label_id: int | None = None) -> str:
         """What has ``key`` beside the commands: a menu, the system, or another label than ``label_id``."""
         if key in self.menu_keys:
-            return f"“{self.menu_keys[key]}”"
+            return _("“{name}”", name=self.menu_keys[key])
         if owner := _standard_owner(key):
             return owner
         for label in labels:
             if label.id != label_id and plain_key(label.shortcut) == key:
-                return f"the label “{isolated(label.name)}”"
+                return _("the label “{name}”", name=isolated(label.name))
         return ""
 
     def changed(self, keys: Mapping[str, str]) -> str:
@@ -162,7 +163,7 @@ class Keymap:
 def _standard_owner(key: str) -> str:
     if key in _STANDARD:
         return _STANDARD[key]
-    return "the menus" if key.startswith(_MODIFIERS) else ""
+    return _("the menus") if key.startswith(_MODIFIERS) else ""
 
 
 def shown_key(key: str) -> str:

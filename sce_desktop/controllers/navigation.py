@@ -17,7 +17,7 @@ class Navigation(QObject):
     """The query of the table, the current row, and what is selected and on the screen."""
 
     queryChanged = Signal(object)  # RowQuery
-    queryFailed = Signal(object)  # why the query has no answer: a regular expression that is none
+    queryFailed = Signal(object)  # why the query has no answer: an invalid regular expression
     foundChanged = Signal()  # ``found`` is: the table shows the rows of a query
     currentRowChanged = Signal(object)  # row id or None
     selectionChanged = Signal()  # ``selected`` is
@@ -46,7 +46,7 @@ class Navigation(QObject):
         )
 
     def toggle_blind(self) -> None:
-        """Hide what models say, or show it; decisions of a random sample are kept apart by that."""
+        """Hide what models say, or show it; decisions of an audit sample are kept apart by that."""
         on = not self.blind
         if in_audit(self.query):
             self.set_query(replace(self.query, name=AUDIT if on else OPEN_AUDIT))
@@ -71,7 +71,7 @@ class Navigation(QObject):
         self.set_query(RowQuery(among=rows, order=RowOrder.GIVEN, given=rows, name=name))
 
     def show_disagreements(self, coder_id: int) -> None:
-        """Show the rows on which a coder and the user differ."""
+        """Show the rows on which another annotator and the user differ."""
         self.set_query(RowQuery(disagreeing=(USER, coder_id)))
 
     def set_current_row(self, row_id: int | None) -> None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Run
 
 BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
+# The first word is stored with each decision (`queue_name`): it is never translated; `order_name` is shown.
 ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("file order", RowOrder.FILE, False),
     ("least certain", RowOrder.CONFIDENCE, False),
@@ -24,11 +26,28 @@ ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("random", RowOrder.RANDOM, False),
 )
 CHOSEN = "chosen rows"
+_NAMES = {
+    "file order": _("File order"),
+    "least certain": _("Least confident"),
+    "most certain": _("Most confident"),
+    "smallest margin": _("Smallest margin"),
+    "models disagree": _("Models disagree"),
+    "rare label first": _("Rare labels first"),
+    "diverse": _("Diverse"),
+    "SCE label": _("SCE label"),
+    "your label": _("Your label"),
+    "shortest text": _("Shortest text"),
+    "longest text": _("Longest text"),
+    "random": _("Random"),
+    CHOSEN: _("Chosen rows"),
+    AUDIT: _("Audit sample"),
+    OPEN_AUDIT: _("Audit sample, not blind"),
+}
 _BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
 
 
 def has_filters(query: RowQuery) -> bool:
-    """Whether ``query`` leaves rows out."""
+    """Whether ``query`` hides rows."""
     scored = query.predicted_ids or query.confidence is not None or query.disagree is not None
     by_people = query.state is not RowState.ANY or query.label_ids
     by_text = query.search or query.pattern or query.cells or query.blank is not None
@@ -42,14 +61,14 @@ def is_selection(query: RowQuery) -> bool:
 
 
 def in_audit(query: RowQuery) -> bool:
-    """Whether ``query`` shows a random sample in the order in which it was drawn."""
+    """Whether ``query`` shows an audit sample in the order in which it was drawn."""
     return is_selection(query) and query.name in (AUDIT, OPEN_AUDIT)
 
 
 def starts_over(query: RowQuery, before: RowQuery | None) -> bool:
     """Whether one works down the rows of ``query`` from their top, coming from those of ``before``.
 
-    So it is with another order, but for a random sample, which goes on where it was left.
+    So it is with another order, but for an audit sample, which continues where it was left.
     """
     if before is None or in_audit(query):
         return False
@@ -106,21 +125,33 @@ def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQue
     return order_by(query, order, runs, descending=descending, place=max(1, column - len(_BY_COLUMN) + 1))
 
 
+def name_of(key: str) -> str:
+    """What is shown for a name of `ORDERS`, or for `RowQuery.name`."""
+    return _NAMES.get(key) or _(key)
+
+
 def order_name(query: RowQuery) -> str:
-    """What people call the order of ``query``."""
-    if is_selection(query):
-        return query.name or CHOSEN
-    for name, order, descending in ORDERS:
-        if query.order is order and query.descending == descending:
-            return name
-    names = {order: name for name, order, descending in ORDERS if not descending}
-    return f"{names[query.order]}, reversed"
+    """What is shown for the order of ``query``."""
+    key, is_reversed = _order_key(query)
+    return _("{order} (reversed)", order=name_of(key)) if is_reversed else name_of(key)
 
 
 def queue_name(query: RowQuery) -> str:
     """What is kept with a decision: how its row came up, by the names of `core.queues.Queue`."""
-    name = order_name(query)
-    return "file" if name == "file order" else name
+    key, is_reversed = _order_key(query)
+    if is_reversed:
+        return f"{key}, reversed"
+    return "file" if key == "file order" else key
+
+
+def _order_key(query: RowQuery) -> tuple[str, bool]:
+    """Return the name of the order of ``query`` in `ORDERS`, and whether it is turned round."""
+    if is_selection(query):
+        return query.name or CHOSEN, False
+    for key, order, descending in ORDERS:
+        if query.order is order and query.descending == descending:
+            return key, False
+    return next(key for key, order, descending in ORDERS if query.order is order and not descending), True
 
 
 def sorted_column(query: RowQuery) -> int | None:

@@ -12,9 +12,11 @@ import numpy as np
 from sce_desktop.core.annotations import Coder, LabelEffect, Row, SwitchEffect
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run
+from sce_desktop.core.text import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 SIMILAR = 50
-NO_VECTORS = "There are no text vectors: an LLM makes none. Choose an SCE model, then press Score."
-NOT_READY = "The model is still being loaded: try again in a moment."
+NO_VECTORS = _("No text vectors, as LLMs make none. Choose an SCE model, then press Score.")
+NOT_READY = _("The model is still loading. Try again in a moment.")
 
 
 def diverse(
@@ -144,7 +146,7 @@ def threshold_facts(
 
 @dataclass(frozen=True, slots=True)
 class CoderChoices:
-    """What the dialog for another person's answers hands over; columns are 0-based places."""
+    """What the dialog for another annotator's labels hands over; columns are 0-based places."""
 
     name: str
     path: Path
@@ -154,7 +156,7 @@ class CoderChoices:
 
 
 def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) -> tuple[Coder, str]:
-    """Join another person's answers and keep them; the sentence says what was left out."""
+    """Join another annotator's labels and keep them; the sentence says what was excluded."""
     from sce_desktop.tasks.evaluation.annotators import agreements, import_annotator
 
     found = import_annotator(
@@ -166,26 +168,42 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         progress,
         own_key=choices.our_key,
     )
-    said = [f"{counted(found.coder.rows, 'answer')} of {found.coder.name} added."]
+    name = isolated(found.coder.name)
+    said = [
+        ngettext(
+            "{count} label by {name} was added.",
+            "{count} labels by {name} were added.",
+            found.coder.rows,
+            name=name,
+        )
+    ]
     if found.unknown:
-        said.append(f"{counted(found.unknown, 'key')} in the file: no row of this project has it.")
+        said.append(
+            ngettext(
+                "{count} key in the file matches no row.",
+                "{count} keys in the file match no row.",
+                found.unknown,
+            )
+        )
     if found.repeated:
-        said.append(f"{counted(found.repeated, 'key')} there more than once: left out.")
+        said.append(
+            ngettext(
+                "{count} key appears more than once and was excluded.",
+                "{count} keys appear more than once and were excluded.",
+                found.repeated,
+            )
+        )
     (with_user,) = (one for one in agreements(project, progress) if one.coder.id == found.coder.id)
     said.append(with_user.sentence)
     if with_user.unknown:
-        names = ", ".join(f"“{name}” ({count:,})" for name, count in sorted(with_user.unknown.items())[:5])
-        said.append(f"No label here: {names}.")
+        first = sorted(with_user.unknown.items())[:5]
+        names = [_("“{name}” ({rows})", name=isolated(name), rows=number(count)) for name, count in first]
+        said.append(_("Not labels of this project: {names}.", names=listed(names)))
     return found.coder, " ".join(said)
 
 
-def counted(number: int, thing: str) -> str:
-    """Return "1 key" or "2 keys"."""
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
 def agreements(project: Project, *, progress: Progress) -> list[WithAnnotator]:
-    """Compare every other coder with the user."""
+    """Compare every other annotator with the user."""
     from sce_desktop.tasks.evaluation.annotators import agreements
 
     return agreements(project, progress)

@@ -1,7 +1,8 @@
-"""What cells and headings of the table say: drawn, read aloud, or shown under the mouse."""
+"""The words of cells and headings of the table: drawn, read aloud, or shown under the mouse."""
 
 from __future__ import annotations
 
+import functools
 import html
 from collections.abc import Sequence
 
@@ -9,40 +10,44 @@ import numpy as np
 
 from sce_desktop.controllers.rows_data import RowData, Score
 from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.i18n import _, language, ngettext, number
 from sce_desktop.core.runs import Run, model_title
 from sce_desktop.core.text import isolated, share_text
 
 LOADING = "…"
 NOT_YET = "–"
-SKIPPED = "Skipped"
-NONE_FITS = "None of these"
-STALE = "from an older label set"
-OLDER_MODEL = "from an older model"
+SKIPPED = _("Skipped")
+NONE_FITS = _("None of these")
+NO_TEXT = _("no text")
+NOT_SCORED = _("not scored")
+STALE = _("From an older label set")
+OLDER_MODEL = _("From an older model")
 MOST_CELLS = 30  # labels that a strip of cells has room for; of more it shows the best ones
 TOP_CELLS = 6
-_SPOKEN = 8  # labels of a row that are told one by one
+_BASELINES = {"llm": "LLM", "similarity": _("Similarity")}
+_SPOKEN = 8  # labels of a row that are listed one by one
 
 
 def alias_title(alias: str) -> str:
     """The heading of a baseline."""
-    return "LLM" if alias == "llm" else alias[:1].upper() + alias[1:]
+    return _BASELINES.get(alias) or alias[:1].upper() + alias[1:]
 
 
 def run_title(run: Run) -> str:
-    """What the model of a run is called where its answers stand."""
+    """What the model of a run is called where its predictions stand."""
     title = "SCE" if run.alias == "sce" else alias_title(run.alias)
     return model_title(title, whole_table=run.whole_table)
 
 
 def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
-    """What other people answered about a row, a line each; what is no label here in their own words."""
+    """The labels by other annotators, a line each; those that this project does not have in quotes."""
     names = {label.id: label.name for label in labels}
     lines = []
-    for coder, answer in said:
+    for annotator, answer in said:
         words = sorted(
             names.get(one, "?") if isinstance(one, int) else f"“{isolated(one)}”" for one in answer
         )
-        lines.append(f"{coder}: {' + '.join(words) if words else NONE_FITS}")
+        lines.append(f"{isolated(annotator)}: {' + '.join(words) if words else NONE_FITS}")
     return "\n".join(lines)
 
 
@@ -71,7 +76,7 @@ def label_of(label_id: int | None, labels: tuple[Label, ...], run: Run | None = 
     if place is not None:
         return labels[place]
     known = (label for label in (run.labels if run else ()) if label.id == label_id)
-    return next(known, Label("(removed label)", id=label_id))
+    return next(known, Label(_("(removed label)"), id=label_id))
 
 
 def top_label(score: Score, labels: tuple[Label, ...]) -> Label:
@@ -114,38 +119,45 @@ def best_places(score: Score) -> list[int]:
 def cell(
     row: RowData, column: int, labels: tuple[Label, ...], runs: Sequence[Run], threshold: float = 0.0
 ) -> str:
-    """What a cell says in words; below ``threshold`` the model counts as unsure."""
+    """The words of a cell; below ``threshold`` a prediction is of low confidence."""
     main = _score(row, 0)
     if column == 0:
-        return " ".join(filter(None, (f"{row.position + 1:,}", *_marks(row))))
+        return " ".join(filter(None, (number(row.position + 1), *_marks(row))))
     if column == 1:
-        return row.text if not row.blank else "no text"
+        return row.text if not row.blank else NO_TEXT
     if column == 2:
         return yours(row, labels) or NOT_YET
     if row.blank:
-        return "no text"
+        return NO_TEXT
     if column == 3:
         if main is None:
-            return "not scored"
+            return NOT_SCORED
         if main.says_none(threshold):
             return _aged(NONE_FITS, main)
-        return _said(main, labels) + (", unsure" if main.confidence < threshold else "")
+        words = _prediction(main, labels)
+        return _("{prediction}, low confidence", prediction=words) if main.confidence < threshold else words
     if column == 4:
-        return "not scored" if main is None else ", ".join(_listed(main, labels))
+        return NOT_SCORED if main is None else ", ".join(_listed(main, labels))
     other = _score(row, column - 4)
     if other is None:
-        return "not scored"
+        return NOT_SCORED
     same = agreement(row, column - 4, threshold)
     mark = {True: "= ", False: "≠ ", None: ""}[same]
-    return mark + _said(other, labels)
+    return mark + _prediction(other, labels)
 
 
-def _said(score: Score, labels: tuple[Label, ...]) -> str:
-    return _aged(f"{top_label(score, labels).name}, {share_text(score.confidence)}", score)
+def short_share(value: float) -> str:
+    """`share_text`, which thousands of cells ask for while the table is painted: each is written once."""
+    return _share(-1 if 0 < value <= 0.005 else round(100 * value), language())
 
 
-def _aged(text: str, score: Score) -> str:
-    return f"{text}, {stale_words(score)}" if score.stale else text
+@functools.cache
+def _share(hundredths: int, _language: str) -> str:
+    return share_text(hundredths / 100 if hundredths >= 0 else 0.001)
+
+
+def _prediction(score: Score, labels: tuple[Label, ...]) -> str:
+    return _aged(f"{top_label(score, labels).name}, {short_share(score.confidence)}", score)
 
 
 def stale_words(score: Score) -> str:
@@ -153,11 +165,19 @@ def stale_words(score: Score) -> str:
     return OLDER_MODEL if score.older_model else STALE
 
 
+def _aged(prediction: str, score: Score) -> str:
+    if not score.stale:
+        return prediction
+    if score.older_model:
+        return _("{prediction}, from an older model", prediction=prediction)
+    return _("{prediction}, from an older label set", prediction=prediction)
+
+
 def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
     order = np.argsort(-score.probabilities, kind="stable")[:_SPOKEN]
     return [
         f"{label_of(score.run.labels[place].id, labels, score.run).name} "
-        f"{share_text(float(score.probabilities[place]))}"
+        f"{short_share(float(score.probabilities[place]))}"
         for place in order
     ]
 
@@ -165,35 +185,39 @@ def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
 def _marks(row: RowData) -> list[str]:
     if row.marks is None:
         return []
-    names = {"flagged": row.marks.flag, "unsure": row.marks.unsure, "note": bool(row.marks.note)}
-    return [name for name, on in names.items() if on]
+    names = (
+        (_("flagged"), row.marks.flag),
+        (_("unsure"), row.marks.unsure),
+        (_("note"), bool(row.marks.note)),
+    )
+    return [name for name, on in names if on]
 
 
 def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None:
     """What is shown under the mouse, as plain paragraphs."""
     if column == 0:
-        lines = [f"Row {row.position + 1:,} of the file", *_marks(row)]
+        lines = [_("Row {number}", number=number(row.position + 1)), *_marks(row)]
         if row.marks is not None and row.marks.note:
             lines.append(row.marks.note)
     elif column == 1:
-        lines = [row.text] if row.text else ["This row has no text."]
+        lines = [row.text] if row.text else [_("This row has no text.")]
     elif column == 2:
         lines = [yours(row, labels)] if row.annotation else []
     else:
         score = _score(row, 0 if column <= 4 else column - 4)
         if score is None:
-            lines = [] if row.blank else ["Not scored yet"]
+            lines = [] if row.blank else [_("Not scored yet")]
         else:
             lines = _listed(score, labels)
             if (rest := len(score.probabilities) - len(lines)) > 0:
-                lines.append(f"and {rest} more")
+                lines.append(ngettext("and {count} more label", "and {count} more labels", rest))
             if score.stale:
-                lines.append(stale_words(score).capitalize())
+                lines.append(stale_words(score))
     return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
 
 
 def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:
-    """What one cell of the strip says."""
+    """The label and probability of one cell of the strip."""
     label = label_of(score.run.labels[place].id, labels, score.run)
     return f"{label.name}: {share_text(float(score.probabilities[place]))}"
 
@@ -201,28 +225,36 @@ def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:
 def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> str:
     """The heading of a column."""
     if column < 4:
-        return ("#", "Text", "Yours", "SCE")[column]
+        return ("#", _("Text"), _("You"), "SCE")[column]
     if column == 4:
-        return "All labels" if len(labels) <= MOST_CELLS else f"Top {TOP_CELLS} labels"
-    return alias_title(aliases[column - 5]) if column - 5 < len(aliases) else "Similarity"
+        if len(labels) <= MOST_CELLS:
+            return _("All labels")
+        return ngettext("Top {count} label", "Top {count} labels", TOP_CELLS)
+    return alias_title(aliases[column - 5] if column - 5 < len(aliases) else "similarity")
 
 
 def heading_tip(column: int, runs: Sequence[Run]) -> str:
     """What a heading means and what a click on it does."""
-    main = f"The best label by {runs[0].title}." if runs else "The model's best label."
-    if runs and runs[0].whole_table:
-        main += " The table's other rows count in."
-    fixed = (
-        "Number of the row in the file. Click: order of the file",
-        "Click: order by length of the text",
-        "What you decided. Click: order by your label",
-        f"{main} Click: least certain first",
-        "The model's probability of every label. Click: smallest margin first",
-    )
-    if column < len(fixed):
-        return fixed[column]
+    if column == 0:
+        return _("Row number in the file. Click to sort by file order.")
+    if column == 1:
+        return _("Click to sort by text length.")
+    if column == 2:
+        return _("Your label. Click to sort by it.")
+    if column == 3:
+        if not runs:
+            return _("Predicted label. Click to show the least confident first.")
+        if runs[0].whole_table:
+            return _(
+                "Predicted jointly by {model}. Click to show the least confident first.", model=runs[0].model
+            )
+        return _("Predicted by {model}. Click to show the least confident first.", model=runs[0].title)
+    if column == 4:
+        return _("Probability of every label. Click to show the smallest margin first.")
     name = heading(column, (), [run.alias for run in runs[1:]])
-    return f"= where {name} gives the same label as SCE, ≠ where not. Click: where they disagree first"
+    return _(
+        "{model} predicts the same label (=) or another (≠). Click to show disagreements first.", model=name
+    )
 
 
 def _score(row: RowData, place: int) -> Score | None:

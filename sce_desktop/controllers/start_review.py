@@ -15,9 +15,10 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.places import MOST_KEPT
-from sce_desktop.controllers.queries import is_selection, order_name, without_filters
+from sce_desktop.controllers.queries import is_selection, queue_name, without_filters
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import DIGIT_KEYS
+from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
 
@@ -28,10 +29,10 @@ if TYPE_CHECKING:
     from sce_desktop.controllers.scoring import Scorer
     from sce_desktop.controllers.workspace import Workspace
 
-START = "Start reviewing"
-READY = "All rows are scored. Start reviewing with a varied set of rows."
-DIGITS_QUESTION = "Digit keys: 1 for the likeliest label of the current row, or a fixed digit for each label?"
-NOTHING_OPEN = "Every row with text is labelled or skipped: none is left to review."
+START = _("Start reviewing")
+READY = _("All rows are scored. Start reviewing with a varied set of rows.")
+DIGITS_QUESTION = _("Digit keys: the likeliest label of each row first, or a fixed label per digit?")
+NOTHING_OPEN = _("No rows left to review: every row with text is labelled or skipped.")
 
 
 def diverse(query: RowQuery, ids: IdArray) -> RowQuery:
@@ -41,13 +42,13 @@ def diverse(query: RowQuery, ids: IdArray) -> RowQuery:
 
 def is_diverse(query: RowQuery) -> bool:
     """Whether ``query`` shows the default queue."""
-    return order_name(query) == DEFAULT_QUEUE
+    return queue_name(query) == DEFAULT_QUEUE
 
 
 class StartReview(QObject):
     """Lives as long as the window."""
 
-    over = Signal()  # what was offered has lost its ground
+    over = Signal()  # the offer has become pointless
 
     def __init__(
         self,
@@ -82,10 +83,10 @@ class StartReview(QObject):
             job.finished.connect(self._on_diverse)
 
     def find_diverse(self) -> Job | None:
-        """Look for the rows without a label, varied ones first; None, and told why, where that cannot be.
+        """Look for the rows without a label, varied ones first; None, with a message, where that cannot be.
 
-        The order stays as it was: decisions and beginning again only take rows out of it. It is made anew
-        where rows came or another model made the vectors.
+        The order is kept: decisions and beginning again only remove rows from it. It is computed again
+        where rows were added or another model made the vectors.
         """
         vectors = self._scorer.known_vectors
         if self._workspace.project is None:
@@ -104,7 +105,7 @@ class StartReview(QObject):
             vectors,
             np.array(known, np.int64),
             cut=len(known) == MOST_KEPT,
-            title="Finding a varied set of rows",
+            title=_("Finding a varied set of rows"),
             lane="reads",
             first=True,
         )
@@ -123,7 +124,7 @@ class StartReview(QObject):
             self._workspace.project,
             self._scorer.known_vectors,
             row_id,
-            title="Finding similar rows",
+            title=_("Finding similar rows"),
             lane="reads",
             first=True,
         )
@@ -160,7 +161,7 @@ class StartReview(QObject):
         known = settings["digit_keys_asked"] or settings["digit_keys"] == "fixed"
         if not self._asked and not known and len(self._workspace.labels) > 1:
             self._asked = True
-            answers = [(DIGIT_KEYS[how], partial(self.choose_digits, how)) for how in ("rank", "fixed")]
+            answers = [(_(DIGIT_KEYS[how]), partial(self.choose_digits, how)) for how in ("rank", "fixed")]
             self._messages.ask(DIGITS_QUESTION, answers)
 
     def choose_digits(self, how: str) -> None:

@@ -140,7 +140,7 @@ def test_at_its_end_the_sample_is_left_and_what_models_say_is_seen_again(
     assert controllers.audit.shown
     with qtbot.waitSignal(controllers.messages.told) as told:
         controllers.edits.decide([ids[3]], Decision.SKIPPED)
-    assert "All 4 rows of the random sample are looked at" in told.args[0]
+    assert "The audit sample is complete: 4 rows." in told.args[0]
     assert not controllers.audit.shown
     assert not controllers.navigation.blind
     assert controllers.audit.state is not None
@@ -212,7 +212,7 @@ def test_answers_accepted_in_bulk_are_not_seen_in_the_sample(
     )
     with qtbot.waitSignal(controllers.messages.told) as told:
         ids = _draw(qtbot, controllers)
-    assert told.args[0].startswith("4 accepted predictions were taken back")
+    assert told.args[0].startswith("4 accepted predictions were cleared")
     assert not controllers.workspace.project.annotations(ids)
 
 

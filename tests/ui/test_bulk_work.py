@@ -50,7 +50,7 @@ def test_rows_of_a_sample_are_left_out_and_that_is_told(
         pass
     assert told == [
         "6 rows labelled “None of these”. Undo with Ctrl+Z. "
-        "2 rows of a random sample left out: decide them one by one."
+        "2 audit-sample rows not changed: label them one by one."
     ]
     found = project.annotations(range(1, 9))
     assert sorted(found) == [1, 2, 4, 6, 7, 8]
@@ -123,7 +123,7 @@ def test_any_label_can_be_given_to_rows(qtbot: QtBot, of_50_labels: Controllers,
     assert project.annotations([1])[1].label_ids == (controllers.workspace.labels[49].id,)
     offered(controllers, parent, [2, 3])["Another label…"].trigger()
     dialog = parent.findChildren(LabelsDialog)[-1]
-    assert dialog.windowTitle() == "2 rows as"
+    assert dialog.windowTitle() == "Label 2 rows as"
     item = dialog.labels.list.topLevelItem(40)
     assert item is not None
     dialog.labels.list.setCurrentItem(item)
@@ -191,6 +191,6 @@ def test_one_decides_by_hand_between_two_steps_and_stops_the_rest(
     with qtbot.waitSignals([job.cancelled, opened.workspace.historyChanged]):
         job.cancel()
         go_on.set()
-    assert told == ["Stopped: 2 rows decided in bulk until then. Undo with Ctrl+Z."]
+    assert told == ["Stopped. 2 rows labelled in bulk. Undo with Ctrl+Z."]
     assert sorted(project.annotations(range(1, 9))) == [1, 2, 8]
     settle(qtbot, opened)

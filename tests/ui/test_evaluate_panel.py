@@ -578,10 +578,10 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     panel = show(gold)
     doubts = panel.doubts
     doubts.look_button.click()
-    assert "still being loaded" in doubts.said.text()
+    assert "still loading" in doubts.said.text()
     controllers.scorer.ready = True  # with an LLM
     doubts.look_button.click()
-    assert "no text vectors" in doubts.said.text()
+    assert "No text vectors" in doubts.said.text()
     cache = VectorCache(Path(controllers.preferences.settings.file).with_name("vectors.db"))
     vectors = np.eye(2, dtype=np.float32)[[0, 1] * 6] + np.linspace(0, 0.1, 12, dtype=np.float32)[:, None]
     cache.put("e", list(TEXTS), vectors)

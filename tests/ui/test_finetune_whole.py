@@ -96,7 +96,7 @@ def test_label_learn_use_and_go_back(
         0
     ].scores[0]  # type: ignore[arg-type]
     assert stale is not None
-    assert rows_text.stale_words(stale) == "from an older model"
+    assert rows_text.stale_words(stale) == "From an older model"
     qtbot.waitUntil(lambda: controllers.scorer.job is None, timeout=PATIENCE_MS)
     run = controllers.workspace.runs[0]
     assert (run.model, run.scored) == ("sce-mini + version 1", zero_shot.scored)

@@ -179,7 +179,7 @@ def test_while_a_label_is_found_the_button_says_what_enter_does(
     qtbot.waitUntil(finder.hasFocus)
     assert accept.text() == "Accept Damaged"  # Enter does nothing yet
     QTest.keyClicks(finder, "prais")
-    assert accept.text() == "Give Praise ⏎"
+    assert accept.text() == "Label as Praise ⏎"
     QTest.keyClicks(finder, "x")
     assert accept.text() == "Accept Damaged"  # nothing is found
     QTest.keyClick(finder, Qt.Key.Key_Backspace)

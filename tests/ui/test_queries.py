@@ -90,17 +90,19 @@ def test_what_a_query_hangs_on() -> None:
 
 
 def test_orders_have_names_both_ways() -> None:
-    assert order_name(RowQuery()) == "file order"
-    assert order_name(RowQuery(order=RowOrder.LENGTH, descending=True)) == "longest text"
-    assert order_name(RowQuery(order=RowOrder.ANNOTATION, descending=True)) == "your label, reversed"
+    assert order_name(RowQuery()) == "File order"
+    assert order_name(RowQuery(order=RowOrder.LENGTH, descending=True)) == "Longest text"
+    upwards = RowQuery(order=RowOrder.ANNOTATION, descending=True)
+    assert order_name(upwards) == "Your label (reversed)"
+    assert (queue_name(upwards), queue_name(RowQuery())) == ("your label, reversed", "file")
 
 
 def test_a_selection_is_no_queue() -> None:
     chosen = RowQuery(among=(3, 1), order=RowOrder.GIVEN, given=(3, 1))
-    assert (order_name(chosen), queue_name(chosen)) == ("chosen rows", "chosen rows")
+    assert (order_name(chosen), queue_name(chosen)) == ("Chosen rows", "chosen rows")
     assert without_filters(chosen) == RowQuery()
     audit = replace(chosen, name=AUDIT)
-    assert (order_name(audit), queue_name(audit), in_audit(audit)) == ("audit", "audit", True)
+    assert (order_name(audit), queue_name(audit), in_audit(audit)) == ("Audit sample", "audit", True)
     assert in_audit(replace(audit, state=RowState.UNLABELLED))
     assert not in_audit(chosen)
     by_length = order_by(audit, RowOrder.LENGTH, ())
@@ -108,5 +110,5 @@ def test_a_selection_is_no_queue() -> None:
     assert (queue_name(by_length), in_audit(by_length)) == ("shortest text", False)
     assert without_filters(audit).name == ""
     spread = replace(chosen, given=(1, 3))  # of the same rows
-    assert (order_name(spread), queue_name(spread)) == ("diverse", "diverse")
+    assert (order_name(spread), queue_name(spread)) == ("Diverse", "diverse")
     assert without_filters(spread) == RowQuery(order=RowOrder.GIVEN, given=(1, 3))

@@ -148,7 +148,7 @@ def test_predictions_are_accepted_after_a_look(qtbot: QtBot, controllers: Contro
     qtbot.waitUntil(lambda: dialog.preview is not None)
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
     assert not ok.isEnabled()
-    assert "choose a lower confidence" in dialog.facts.text()
+    assert "Choose a lower minimum" in dialog.facts.text()
     dialog.confidence.setValue(80)
     qtbot.waitUntil(ok.isEnabled)
     assert ok.text() == "Accept 5 rows"
@@ -253,16 +253,16 @@ def test_the_threshold_says_what_it_gives(qtbot: QtBot, controllers: Controllers
     dialog = wired(ThresholdDialog, controllers)()
     qtbot.addWidget(dialog)
     dialog.slider.setValue(70)
-    qtbot.waitUntil(lambda: "100 %" in dialog.coverage.text())
-    assert "50.0 % of the 2 decided by hand" in dialog.precision.text()
+    qtbot.waitUntil(lambda: "100%" in dialog.coverage.text())
+    assert "50% (" in dialog.precision.text()
     dialog.spin.setValue(90)
     assert "0 of 6" in dialog.coverage.text()
-    assert "not known" in dialog.precision.text()
+    assert "unknown" in dialog.precision.text()
     dialog.accept()
     model = opened.rows.model
     row = model.row_at(0)
     assert row is not None
-    assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("unsure")
+    assert cell(row, 3, model.labels, model.runs, model.threshold).endswith("low confidence")
 
 
 def test_the_threshold_cuts_nothing_off(
@@ -270,7 +270,7 @@ def test_the_threshold_cuts_nothing_off(
 ) -> None:
     controllers.edits.decide([1, 2], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     dialog = open_dialog(wired(ThresholdDialog, controllers)(opened))
-    qtbot.waitUntil(lambda: "scored rows count" in dialog.coverage.text())
+    qtbot.waitUntil(lambda: "scored rows" in dialog.coverage.text())
     dialog.spin.setValue(70)
     qtbot.waitUntil(lambda: dialog.precision.text() != "")
     buttons = dialog.findChild(QDialogButtonBox)
@@ -314,7 +314,7 @@ def test_one_label_that_does_not_fit_is_none_of_these_everywhere(
     shown = [cell(model.row_at(n), 3, model.labels, model.runs) for n in range(6)]  # type: ignore[arg-type]
     assert shown == [
         "None of these",
-        "Sports, 90 %",
+        "Sports, 90%",
         "None of these",
         "None of these",
         *["None of these"] * 2,

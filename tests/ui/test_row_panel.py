@@ -94,7 +94,7 @@ def test_labels_come_best_first_with_what_every_model_says(controllers: Controll
     assert names(opened) == ["Damaged", "Late", "Praise"]
     button = opened.panel.labels.buttons[0]
     assert button.accessibleName() == "Damaged"
-    assert button.accessibleDescription() == "SCE 80 %, Similarity 20 %, key 1"
+    assert button.accessibleDescription() == "SCE 80%, Similarity 20%, key 1"
     assert opened.panel.labels.legend.accessibleDescription() == "SCE, Similarity"
     assert opened.panel.title.text() == "Row 1"
     assert opened.panel.facts.text() == "3 words"
@@ -441,7 +441,7 @@ def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
     assert text.view.toPlainText() == long[:FIRST_PART]
     assert text.note.text() == "Read: 256 tokens"  # beside the button, in few words
     assert text.note.toolTip() == "The model reads only the first 256 tokens of this text."
-    assert text.more.toolTip() == "296,000 characters left"
+    assert text.more.toolTip() == "296,000 more characters"
     text.more.click()
     assert len(text.view.toPlainText()) == FIRST_PART + NEXT_PART
     controllers.navigation.stepAsked.emit(1)

@@ -164,7 +164,7 @@ def test_ordering_by_scores_before_scoring_is_explained(
     open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
     with qtbot.waitSignal(controllers.messages.told) as told:
         view.table.header.sectionClicked.emit(Column.SCE)
-    assert "scored" in told.args[0]
+    assert "Press Score" in told.args[0]
     assert controllers.navigation.query == RowQuery()
 
 
@@ -200,9 +200,9 @@ def test_an_empty_page_says_why_a_pattern_is_none(
 @pytest.mark.parametrize(
     ("labels", "scored", "hint"),
     [
-        ((), False, "type them at the left"),
-        (("A",), False, "press Score"),
-        (LABELS, False, "press Score"),
+        ((), False, "Type them under Labels"),
+        (("A",), False, "Press Score"),
+        (LABELS, False, "Press Score"),
         (LABELS, True, ""),
     ],
 )
@@ -303,7 +303,7 @@ def test_the_menu_decides_for_all_selected_rows(
     found = project.annotations(ids)
     assert {a.label_ids for a in found.values()} == {(controllers.workspace.labels[1].id,)}
     assert {a.origin for a in found.values()} == {Origin.BULK}
-    actions(menu)["Take the decision back"].trigger()  # type: ignore[attr-defined]
+    actions(menu)["Undo the label"].trigger()  # type: ignore[attr-defined]
     assert controllers.workspace.project.annotations(ids) == {}
     menu.close()
 
@@ -333,7 +333,7 @@ def test_a_cell_of_the_strip_tells_its_label(opened: RowsView, qtbot: QtBot) -> 
     inner = area.adjusted(px(6), 0, -px(6), -1)
     cells = strip_cells(inner, 3)
     tips = [table._delegate._cell_tip(QPoint(int(cell.center().x()), 5), inner, index) for cell in cells]
-    assert tips == ["Late: 80 %", "Damaged: 10 %", "Praise: 10 %"]
+    assert tips == ["Late: 80%", "Damaged: 10%", "Praise: 10%"]
 
 
 @pytest.mark.parametrize("count", [1, 2, 8, 30])

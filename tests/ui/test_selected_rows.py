@@ -191,7 +191,7 @@ def test_the_panel_says_on_how_many_rows_keys_act(
     assert opened.panel.many.isHidden()
     assert bar.flag.text() == "Flag  F"
     select(opened, 0, 3, 5)
-    assert opened.panel.many.text() == "3 rows selected: keys and buttons apply to all of them."
+    assert opened.panel.many.text() == "3 rows selected. Keys and buttons apply to all of them."
     assert opened.panel.many.isVisible()
     buttons: list[QAbstractButton] = [bar.none, bar.skip, bar.unsure, bar.flag, bar.accept, bar.note_button]
     assert [button.text() for button in buttons] == [
@@ -260,7 +260,7 @@ def test_labels_that_a_key_would_replace_are_asked_about_first(
         opened.rows.table.setFocus()
         qtbot.waitUntil(opened.rows.table.hasFocus)
     assert answers(controllers) == [(Decision.LABEL, (damaged,))] * 8
-    assert told[-1] == "8 rows labelled “Damaged”, 3 of them relabelled. Undo with Ctrl+Z."
+    assert told[-1] == "8 rows labelled “Damaged”. 3 of them were relabelled. Undo with Ctrl+Z."
     controllers.edits.undo()  # one step
     rest(qtbot, controllers)
     assert answers(controllers) == before
@@ -269,8 +269,8 @@ def test_labels_that_a_key_would_replace_are_asked_about_first(
 @pytest.mark.parametrize(
     ("key", "asked", "said"),
     [
-        (Qt.Key.Key_0, "Label 2 rows “None of these”?", "2 rows labelled “None of these”, 1 of them"),
-        (Qt.Key.Key_S, "Skip 2 rows?", "2 rows skipped, 1 of them"),
+        (Qt.Key.Key_0, "Label 2 rows “None of these”?", "2 rows labelled “None of these”. 1 of them"),
+        (Qt.Key.Key_S, "Skip 2 rows?", "2 rows skipped. 1 of them"),
     ],
 )
 def test_other_answers_ask_before_they_replace_a_label(
@@ -284,7 +284,7 @@ def test_other_answers_ask_before_they_replace_a_label(
     assert (box.text(), box.informativeText()[:24]) == (asked, "1 of them has another la")
     answer(opened, "Replace labels")
     rest(qtbot, controllers)
-    assert told[-1] == f"{said} answered otherwise before. Undo with Ctrl+Z."
+    assert told[-1] == f"{said} had a label before. Undo with Ctrl+Z."
 
 
 def test_the_same_label_again_is_given_unasked(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
@@ -305,7 +305,7 @@ def test_enter_with_nothing_unlabelled_says_so(
     select(opened, 0, 1)
     press(opened, Qt.Key.Key_Return)
     rest(qtbot, controllers)
-    assert told[-1] == "2 rows selected, none of them unlabelled: there is nothing to accept."
+    assert told[-1] == "2 rows selected, none unlabelled. Nothing to accept."
     assert answers(controllers) == before
 
 
@@ -315,7 +315,7 @@ def test_labels_say_that_they_are_about_all_selected_rows(
     button = opened.panel.labels.buttons[0]
     assert "selected" not in button.toolTip() + button.accessibleDescription()
     select(opened, 0, 3, 5)
-    assert button.toolTip().splitlines()[-1] == "For all 3 selected rows"
-    assert button.accessibleDescription().endswith("key 1, for all 3 selected rows")
+    assert button.toolTip().splitlines()[-1] == "Applies to all 3 selected rows"
+    assert button.accessibleDescription().endswith("key 1. Applies to all 3 selected rows")
     press(opened, Qt.Key.Key_J)
     assert "selected" not in button.toolTip() + button.accessibleDescription()

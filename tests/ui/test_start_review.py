@@ -13,7 +13,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.queries import order_name
+from sce_desktop.controllers.queries import order_name, queue_name
 from sce_desktop.controllers.review_work import NO_VECTORS, NOT_READY
 from sce_desktop.controllers.start_review import DIGITS_QUESTION, NOTHING_OPEN, READY
 from sce_desktop.core.annotations import Decision
@@ -42,10 +42,10 @@ def test_the_first_scoring_leads_to_the_default_queue(
     qtbot.waitUntil(lambda: window.strip.button.isVisible(), timeout=LOADED_MS)
     assert (window.strip.text.text(), window.strip.button.text()) == (READY, "Start reviewing")
     table = the(window, RowsView).table
-    assert order_name(controllers.navigation.query) == "file order"  # as it was opened
+    assert order_name(controllers.navigation.query) == "File order"  # as it was opened
     window.tool_bar.focus_search()
     click(qtbot, window.strip.button)
-    qtbot.waitUntil(lambda: order_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
+    qtbot.waitUntil(lambda: queue_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
     drawn = controllers.navigation.query.given
     first = drawn[0]
     qtbot.waitUntil(lambda: controllers.navigation.current_row == first and table.currentIndex().row() == 0)
@@ -62,7 +62,7 @@ def test_the_first_scoring_leads_to_the_default_queue(
         lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.lanes.reads.busy is False
     )
     QTest.keyClick(table, Qt.Key.Key_Q)
-    qtbot.waitUntil(lambda: order_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
+    qtbot.waitUntil(lambda: queue_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
     assert (
         controllers.navigation.query.given == drawn[1:]
     )  # a decision takes its row out and leaves the order as it was

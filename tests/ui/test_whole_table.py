@@ -140,7 +140,7 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     model = window.findChild(RowsModel)
     assert model is not None
     tip = model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-    assert tip.startswith(f"The best label by {run.title}. The table's other rows count in.")
+    assert tip.startswith(f"Predicted jointly by {run.model}.")
     controllers.navigation.set_current_row(1)
     legend = window.workspace.row.labels.legend
     qtbot.waitUntil(lambda: legend.accessibleDescription() == "SCE (joint)")
@@ -228,7 +228,7 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
         older = scores_of(controllers.workspace.project, [1], run, controllers.workspace.labels)[
             1
         ].older_model
-        return bar.model_button.accessibleDescription(), run_title(run), "other rows count in" in tip, older
+        return bar.model_button.accessibleDescription(), run_title(run), "jointly" in tip, older
 
     assert shown() == ("ours (joint)", "SCE", False, False)
     scored(qtbot, controllers, switch(window).trigger)

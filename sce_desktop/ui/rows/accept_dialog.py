@@ -1,4 +1,4 @@
-"""Accepting what the model says for many rows at once: how many, which labels, ten to look at, one undo."""
+"""Accepting predictions of many rows at once: how many, which labels, ten to look at, one undo."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.bulk_work import submit_bulk
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters
@@ -26,13 +25,15 @@ from sce_desktop.controllers.rows_text import label_of
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.text import share_text
-from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list, indent_number, ok_and_cancel
-from sce_desktop.ui.kit.fields import ComboBox, SpinBox
+from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list, ok_and_cancel
+from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
+from sce_desktop.ui.rows.percent_field import percent_field
 
 _PAUSE_MS = 200
 _TEXT = 120  # characters of an example
@@ -44,33 +45,30 @@ class AcceptDialog(ProjectDialog):
     def __init__(
         self, workspace: Workspace, navigation: Navigation, messages: Messages, parent: QWidget | None = None
     ) -> None:
-        super().__init__(workspace, "Accept predictions", parent)
+        super().__init__(workspace, _("Accept predictions"), parent)
         self._navigation = navigation
         self._messages = messages
         self.preview: AcceptPreview | None = None
-        self.confidence = SpinBox(minimum=1, maximum=100, suffix=" %", value=90)
-        self.confidence.setAccessibleName("Confidence from, in per cent")
-        indent_number(self.confidence)
+        self.confidence = percent_field(_("Minimum confidence, in per cent"), value=90)
         self.scope = ComboBox()
-        self.scope.setAccessibleName("Of which rows")
-        self.scope.addItem("All rows", False)
+        self.scope.setAccessibleName(_("Rows"))
+        self.scope.addItem(_("All rows"), False)
         if has_filters(navigation.query):
-            self.scope.addItem("Rows that the filters show", True)
+            self.scope.addItem(_("Filtered rows"), True)
             self.scope.setCurrentIndex(1)
         form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_M))
-        form.addRow("Confidence from", self.confidence)
-        form.addRow("Of", self.scope)
+        form.addRow(_("Minimum confidence"), self.confidence)
+        form.addRow(_("Rows"), self.scope)
         self.facts = QLabel(wordWrap=True)
-        self.facts.setAccessibleName("What would be accepted")
+        self.facts.setAccessibleName(_("Affected rows"))
         note = QLabel(
-            "Rows that you decided, and those of a random sample, stay as they are. What is accepted counts "
-            "as decided in bulk, apart from what you looked at; Ctrl+Z takes it all back.",
+            _("Already labelled rows and audit-sample rows are not changed. Undo with Ctrl+Z."),
             wordWrap=True,
         )
         set_role(note, "muted")
-        self.labels = _list("Rows a label would get", ("Label", "Rows"))
-        self.examples = _list("Ten of the rows", ("Label", "", "Text"))
+        self.labels = _list(_("Rows by label"), (_("Label"), _("Rows")))
+        self.examples = _list(_("Example rows"), (_("Label"), "", _("Text")))
         layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.facts)
@@ -110,7 +108,7 @@ class AcceptDialog(ProjectDialog):
                 self._workspace.runs[0],
                 self._query(),
                 self.confidence.value() / 100,
-                title="Looking which rows would be accepted",
+                title=_("Searching for predictions to accept"),
                 lane="reads",
                 quiet=True,
             )
@@ -124,20 +122,29 @@ class AcceptDialog(ProjectDialog):
         self.examples.clear()
         count = len(preview.found) if preview is not None else 0
         self._ok.setEnabled(count > 0)
-        self._ok.setText(f"Accept {rows(count)}" if count else "Accept")
+        self._ok.setText(
+            ngettext("Accept {count} row", "Accept {count} rows", count) if count else _("Accept")
+        )
         if preview is None:
-            self.facts.setText("Looking…")
+            self.facts.setText(_("Searching…"))
             return
         labels = self._workspace.labels
         counts = preview.found.counts
         self.facts.setText(
-            f"{rows(count)} of {len(counts)} labels would be accepted."
+            _(
+                "{rows} with {labels} would be accepted.",
+                rows=ngettext("{count} row", "{count} rows", count),
+                labels=ngettext("{count} label", "{count} labels", len(counts)),
+            )
             if count
-            else "No undecided row is that certain: choose a lower confidence."
+            else _(
+                "No unlabelled row has confidence ≥ {minimum}. Choose a lower minimum.",
+                minimum=percent(self.confidence.value() / 100),
+            )
         )
-        for label_id, number in sorted(counts.items(), key=lambda pair: -pair[1]):
+        for label_id, rows in sorted(counts.items(), key=lambda pair: -pair[1]):
             label = label_of(label_id, labels)
-            item = QTreeWidgetItem([label.name, f"{number:,}"])
+            item = QTreeWidgetItem([label.name, number(rows)])
             item.setIcon(0, label_icon(colour_of(label)))
             item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
             self.labels.addTopLevelItem(item)
@@ -159,7 +166,7 @@ class AcceptDialog(ProjectDialog):
             self._messages,
             review_work.accept,
             found,
-            title="Accepting predictions",
+            title=_("Accepting predictions"),
             queue=ACCEPTED,
         )
         if job is not None:
@@ -173,7 +180,7 @@ class AcceptDialog(ProjectDialog):
         super().accept()
 
     def done(self, result: int) -> None:
-        """Look no more."""
+        """Stop searching."""
         self._pause.stop()
         super().done(result)
 

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import CellFilter
 from sce_desktop.core.tables import Cell
 from sce_desktop.ui.kit.checked_list import CheckedList
@@ -18,22 +19,22 @@ from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
 
-_MOST = 1000  # values that can be looked through
+_MOST = 1000  # values that are listed
 
 
 class ColumnFilterDialog(ProjectDialog):
     """OK adds the filter to the query, or takes it away where nothing is checked."""
 
     def __init__(self, workspace: Workspace, navigation: Navigation, parent: QWidget | None = None) -> None:
-        super().__init__(workspace, "Filter by a column", parent)
+        super().__init__(workspace, _("Filter by column"), parent)
         self._navigation = navigation
         self.column = ComboBox()
-        self.column.setAccessibleName("Column")
+        self.column.setAccessibleName(_("Column"))
         columns = workspace.project.columns if workspace.project is not None else ()
         self.column.addItems(columns)
         self.values = CheckedList("value")
         self.state = QLabel(wordWrap=True)
-        self.state.setAccessibleName("State")
+        self.state.setAccessibleName(_("Status"))
         set_role(self.state, "muted")
         layout = dialog_column(self)
         for widget in (self.column, self.values, self.state):
@@ -53,14 +54,14 @@ class ColumnFilterDialog(ProjectDialog):
         self.values.list.clear()
         if self._workspace.project is None or self.column.currentIndex() < 0:
             return
-        self.state.setText("Reading the column…")
+        self.state.setText(_("Loading…"))
         job = self._watch(
             self._workspace.submit(
                 review_work.column_values,
                 self._workspace.project,
                 self.column.currentIndex(),
                 _MOST,
-                title="Reading a column",
+                title=_("Reading a column"),
                 quiet=True,
             )
         )
@@ -74,9 +75,13 @@ class ColumnFilterDialog(ProjectDialog):
         }
         for value, count in values:
             on = value in chosen or (not value and None in chosen)
-            self.values.add(" ".join(value[:200].split()) or "(empty)", count, value, checked=on)
-        most = f"Only the commonest {_MOST:,} values are listed." if len(values) == _MOST else ""
-        self.state.setText(most)
+            self.values.add(" ".join(value[:200].split()) or _("(empty)"), count, value, checked=on)
+        cut = ngettext(
+            "Only the {count} most frequent value is listed.",
+            "Only the {count} most frequent values are listed.",
+            _MOST,
+        )
+        self.state.setText(cut if len(values) == _MOST else "")
         self.values.narrow()
 
     def accept(self) -> None:

@@ -1,4 +1,4 @@
-"""The undecided rows with the text of the row that was decided last: offered, to be decided alike."""
+"""The unlabelled rows with the text of the row that was labelled last: offered, to get the same label."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 
 
 class CopiesOffer(QObject):
     """Looks for them in the lane ``reads`` after each decision about one row; the next one takes over."""
 
-    found = Signal(object, object)  # how many rows, and the key that decides them alike
+    found = Signal(object, object)  # how many rows, and the key that labels them
 
     def __init__(
         self,
@@ -38,7 +39,7 @@ class CopiesOffer(QObject):
         self._ids: IdArray | None = None
         self._search: Job | None = None
         self._wanted = False  # the key was faster than the search
-        edits.decided.connect(self._look)
+        edits.decided.connect(self._search_for)
         edits.changed.connect(self.withdraw)
         workspace.projectClosed.connect(self.withdraw)
 
@@ -50,7 +51,7 @@ class CopiesOffer(QObject):
         self._wanted = False
 
     @Slot(object, object)
-    def _look(self, row_ids: list[int], _words: str) -> None:
+    def _search_for(self, row_ids: list[int], _words: str) -> None:
         self.withdraw()
         project = self._workspace.project
         if project is None or len(row_ids) != 1 or not project.count_same_text(row_ids[0], 1):
@@ -60,7 +61,7 @@ class CopiesOffer(QObject):
             bulk_work.undecided_copies,
             project,
             self._row_id,
-            title="Looking for duplicates",
+            title=_("Searching for duplicates"),
             lane="reads",
             quiet=True,
             first=True,

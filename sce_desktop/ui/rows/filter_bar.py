@@ -18,9 +18,9 @@ from sce_desktop.controllers.queries import has_filters, order_name, without_fil
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.text import menu_text, share_text
-from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, chip_width, px, set_role
@@ -51,24 +51,24 @@ class FilterBar(FilterMenus):
         self._disagree: int | None = None
         self._narrow = False
         self._count_job: Job | None = None
-        self.setAccessibleName("Filters")
+        self.setAccessibleName(_("Filters"))
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self.all = self._chip("All", self._show_all)
-        self.disagree = self._chip("Disagree", self._toggle_disagree)
-        self.unlabelled = self._chip("Unlabelled", partial(self._toggle_state, RowState.UNLABELLED))
-        self.flagged = self._chip("Flagged", partial(self._toggle_state, RowState.FLAGGED))
-        self.confidence = self._chip("Confidence", self._toggle_confidence)
-        self.more = self._chip("More", self._open_more)
+        self.all = self._chip(_("All"), self._show_all)
+        self.disagree = self._chip(_("Models disagree"), self._toggle_disagree)
+        self.unlabelled = self._chip(_("Unlabelled"), partial(self._toggle_state, RowState.UNLABELLED))
+        self.flagged = self._chip(_("Flagged"), partial(self._toggle_state, RowState.FLAGGED))
+        self.confidence = self._chip(_("Confidence"), self._toggle_confidence)
+        self.more = self._chip(_("More"), self._open_more)
         self.order = QToolButton()
-        self.order.setAccessibleName("Order of the rows")
+        self.order.setAccessibleName(_("Order of rows"))
         self.order.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.order, "quiet")
         set_icon(self.order, "sort", "muted")
         self.order.clicked.connect(self._open_order)
         chips = QWidget()
-        chips.setAccessibleName("Which rows")
+        chips.setAccessibleName(_("Filters"))
         chips.setSizePolicy(policy)
         flow = FlowLayout(chips, gap=px(4))
         self._chips = (
@@ -109,7 +109,7 @@ class FilterBar(FilterMenus):
         chip = QPushButton(text)
         chip.setCheckable(True)
         set_role(chip, "chip")
-        chip.clicked.connect(lambda _=False: do())
+        chip.clicked.connect(lambda _checked=False: do())
         return chip
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -128,11 +128,13 @@ class FilterBar(FilterMenus):
         icon, words = Qt.ToolButtonStyle.ToolButtonIconOnly, Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         for short, bare in ((False, self._narrow), (True, self._narrow), (True, True)):
             below = share_text(self._threshold)
-            name = f"Confidence < {below}"
-            _label(self.confidence, f"Below {below}" if short else name, None)
+            name = _("Confidence < {share}", share=below)
+            _label(self.confidence, _("Below {share}", share=below) if short else name, None)
             self.confidence.setAccessibleName(name)
+            _label(self.disagree, _("Disagree") if short else _("Models disagree"), self._disagree)
+            self.disagree.setAccessibleName(_("Models disagree"))
             self.order.setToolButtonStyle(icon if bare else words)
-            self.order.setToolTip(f"In which order the rows come: {order_name(self._navigation.query)}")
+            self.order.setToolTip(_("Order of rows: {order}", order=order_name(self._navigation.query)))
             if self._needed() <= self.width():
                 return
 
@@ -151,11 +153,9 @@ class FilterBar(FilterMenus):
         query = self._navigation.query
         counts = self._workspace.counts
         states = counts.states if counts else {}
-        _label(self.all, "All", counts.rows if counts else None)
-        _label(self.disagree, "Disagree", self._disagree)
-        self.disagree.setAccessibleName("Models disagree")
-        _label(self.unlabelled, "Unlabelled", states.get(RowState.UNLABELLED))
-        _label(self.flagged, "Flagged", states.get(RowState.FLAGGED))
+        _label(self.all, _("All"), counts.rows if counts else None)
+        _label(self.unlabelled, _("Unlabelled"), states.get(RowState.UNLABELLED))
+        _label(self.flagged, _("Flagged"), states.get(RowState.FLAGGED))
         if query.confidence is not None:
             self._threshold = query.confidence[1]
         self.all.setChecked(not has_filters(query))
@@ -168,13 +168,13 @@ class FilterBar(FilterMenus):
         pair = len(self._workspace.runs) > 1
         self.disagree.setEnabled(pair)
         self.disagree.setToolTip(
-            "Rows on which SCE and the baseline give different labels"
+            _("Rows where SCE and the baseline predict different labels")
             if pair
-            else "Needs scores of the model and of a baseline"
+            else _("Needs scores from a model and a baseline")
         )
         self.confidence.setEnabled(scored)
-        self.confidence.setToolTip("Rows of which the model is not sure" if scored else "Needs scores")
-        self.order.setText(f"{order_name(query)} ▾".capitalize())
+        self.confidence.setToolTip(_("Rows with low confidence") if scored else _("Needs scores"))
+        self.order.setText(f"{order_name(query)} ▾")
         self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
         self.order.setAccessibleDescription(order_name(query))
         self._fit()
@@ -184,13 +184,17 @@ class FilterBar(FilterMenus):
         own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
         columns = self._workspace.project.columns if query.cells and self._workspace.project else ()
         chosen = filters_in_words(query, self._workspace.labels, columns, beside=own)
-        text = chosen[0] if len(chosen) == 1 else f"{len(chosen)} filters" if chosen else "More"
+        text = _("More")
+        if chosen:
+            text = (
+                chosen[0] if len(chosen) == 1 else ngettext("{count} filter", "{count} filters", len(chosen))
+            )
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, px(150))
         self.more.setText(menu_text(shown) + " ▾")
         self.more.setMinimumWidth(chip_width(self.more.text()))
-        self.more.setAccessibleName("More filters")
-        self.more.setAccessibleDescription(", ".join(chosen) or "none")
-        self.more.setToolTip("\n".join(chosen) or "A certain label, skipped, unsure, without text, …")
+        self.more.setAccessibleName(_("More filters"))
+        self.more.setAccessibleDescription(", ".join(chosen) or _("none"))
+        self.more.setToolTip("\n".join(chosen) or _("Filter by label, mark, column or text"))
         self.more.setChecked(bool(chosen))
 
     # --- following -----------------------------------------------------------------------------------------
@@ -256,7 +260,7 @@ class FilterBar(FilterMenus):
             rows_data.count_rows,
             self._workspace.project,
             RowQuery(compare=pair, disagree=True),
-            title="Counting",
+            title=_("Counting rows"),
             lane="reads",
             quiet=True,
         )
@@ -320,9 +324,9 @@ class FilterBar(FilterMenus):
 
 
 def _label(chip: QPushButton, name: str, count: int | None) -> None:
-    text = name if count is None else f"{name} {count:,}"
+    text = name if count is None else f"{name} {number(count)}"
     if chip.text() != text:
         chip.setText(text)
         chip.setMinimumWidth(chip_width(text))
         chip.setAccessibleName(name)
-        chip.setAccessibleDescription("" if count is None else plural(count, "row"))
+        chip.setAccessibleDescription("" if count is None else ngettext("{count} row", "{count} rows", count))

@@ -1,4 +1,4 @@
-"""What the filter bar's menus offer: orders, labels, states, columns, duplicates, coders."""
+"""What the filter bar's menus offer: orders, labels, states, columns, duplicates, annotators."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.queries import BY_SCORE, ORDERS, follow_runs, order_by, order_name
+from sce_desktop.controllers.queries import BY_SCORE, ORDERS, follow_runs, is_selection, name_of, order_by
 from sce_desktop.controllers.start_review import NOTHING_OPEN, StartReview, diverse
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import USER
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import DEFAULT_QUEUE
 from sce_desktop.core.text import menu_text
@@ -76,7 +77,7 @@ class FilterMenus(QWidget):
     ) -> QAction:
         action = QAction(menu_text(text), menu, checkable=True, checked=checked)
         action.setEnabled(enabled)
-        action.triggered.connect(lambda _=False: do())
+        action.triggered.connect(lambda _checked=False: do())
         menu.addAction(action)
         return action
 
@@ -84,16 +85,16 @@ class FilterMenus(QWidget):
         """The orders to choose from; the one to begin with is marked."""
         menu, query, runs = QMenu(self), self._navigation.query, self._workspace.runs
         group = QActionGroup(menu)
-        for name, order, descending in ORDERS:
+        for key, order, descending in ORDERS:
             enabled = bool(runs) if order in BY_SCORE else len(runs) > 1 or order is not RowOrder.DISAGREE
-            checked = name == order_name(query)
+            checked = not is_selection(query) and (query.order, query.descending) == (order, descending)
             choose = partial(self._choose_order, order, descending)
-            text = name[:1].upper() + name[1:]
+            text = name_of(key)
             if order is RowOrder.GIVEN:
-                text, enabled = f"{text} (recommended)", bool(runs)
+                text, enabled = _("Diverse (recommended)"), bool(runs)
             action = self._add(menu, text, choose, checked=checked, enabled=enabled)
             group.addAction(action)
-            if name == DEFAULT_QUEUE:
+            if key == DEFAULT_QUEUE:
                 menu.setDefaultAction(action)
         return menu
 
@@ -128,8 +129,8 @@ class FilterMenus(QWidget):
         """Add the labels to filter by: as the model sees it, and as decided."""
         query, counts = self._navigation.query, self._workspace.counts
         parts = (
-            ("SCE label", "predicted_ids", counts.predicted if counts else {}, bool(self._workspace.runs)),
-            ("Your label", "label_ids", counts.labels if counts else {}, True),
+            (_("SCE label"), "predicted_ids", counts.predicted if counts else {}, bool(self._workspace.runs)),
+            (_("Your label"), "label_ids", counts.labels if counts else {}, True),
         )
         for title, field, numbers, enabled in parts:
             of_field = menu.addMenu(title)
@@ -137,27 +138,25 @@ class FilterMenus(QWidget):
             chosen = getattr(query, field)
             first, rest = self._workspace.labels[:_MOST_IN_MENU], self._workspace.labels[_MOST_IN_MENU:]
             for label in (*first, *(label for label in rest if label.id in chosen)):
-                number = numbers.get(label.id) if label.id is not None else None
-                text = label.name if number is None else f"{label.name}  {number:,}"
+                rows = numbers.get(label.id) if label.id is not None else None
+                text = label.name if rows is None else f"{label.name}  {number(rows)}"
                 toggle = partial(self._toggle_label, field, label.id)
                 action = self._add(of_field, text, toggle, checked=label.id in chosen)
                 action.setIcon(label_icon(colour_of(label)))
             if rest:
                 another = of_field.addAction(ANOTHER_LABEL)
-                another.triggered.connect(
-                    lambda _=False, field=field, title=title: self._ask_labels(field, title)
-                )
+                another.triggered.connect(lambda _checked=False, field=field: self._ask_labels(field))
             of_field.addSeparator()
-            clear = of_field.addAction("Any label")
-            clear.triggered.connect(lambda _=False, field=field: self._clear_labels(field))
+            clear = of_field.addAction(_("Any label"))
+            clear.triggered.connect(lambda _checked=False, field=field: self._clear_labels(field))
 
-    def _ask_labels(self, field: str, title: str) -> None:
+    def _ask_labels(self, field: str) -> None:
         """Offer all labels, to be found by typing."""
         counts = self._workspace.counts
         numbers = {} if counts is None else counts.labels if field == "label_ids" else counts.predicted
         dialog = LabelsDialog(
             self._workspace,
-            f"Filter by {title if title.startswith('SCE') else title.lower()}",
+            _("Filter by your label") if field == "label_ids" else _("Filter by SCE label"),
             numbers,
             getattr(self._navigation.query, field),
             partial(self._set_labels, field),
@@ -192,27 +191,29 @@ class FilterMenus(QWidget):
         for name, state in STATES:
             if state is RowState.SEVERAL and not several:
                 continue
-            text = name if counts is None else f"{name}  {states.get(state, 0):,}"
+            text = name if counts is None else f"{name}  {number(states.get(state, 0))}"
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
         menu.addSeparator()
-        by_column = menu.addAction("A column…")
+        by_column = menu.addAction(_("Column…"))
         by_column.triggered.connect(
-            lambda _=False: open_dialog(ColumnFilterDialog(self._workspace, self._navigation, self.window()))
+            lambda _checked=False: open_dialog(
+                ColumnFilterDialog(self._workspace, self._navigation, self.window())
+            )
         )
         twice = None if query.duplicate else True
         again = partial(self._set, replace(query, duplicate=twice))
-        self._add(menu, "Duplicates", again, checked=query.duplicate is True)
-        for coder in self._workspace.project.coders() if self._workspace.project else ():
-            differ = () if query.disagreeing == (USER, coder.id) else (USER, coder.id)
+        self._add(menu, _("Duplicates"), again, checked=query.duplicate is True)
+        for annotator in self._workspace.project.coders() if self._workspace.project else ():
+            differ = () if query.disagreeing == (USER, annotator.id) else (USER, annotator.id)
             show = partial(self._set, replace(query, disagreeing=differ))
-            self._add(menu, f"{coder.name} disagrees with you", show, checked=not differ)
+            self._add(menu, _("{name} disagrees with you", name=annotator.name), show, checked=not differ)
         menu.addSeparator()
         agree = partial(self._choose_disagree, None if query.disagree is False else False)
         pair = len(self._workspace.runs) > 1
-        self._add(menu, "Models agree", agree, checked=query.disagree is False, enabled=pair)
+        self._add(menu, _("Models agree"), agree, checked=query.disagree is False, enabled=pair)
         menu.addSeparator()
-        blank = "No text" if counts is None else f"No text  {counts.blank:,}"
-        for text, value in ((blank, True), ("With text", False)):
+        blank = _("No text") if counts is None else f"{_('No text')}  {number(counts.blank)}"
+        for text, value in ((blank, True), (_("With text"), False)):
             wanted = None if query.blank is value else value
             self._add(
                 menu, text, partial(self._set, replace(query, blank=wanted)), checked=query.blank is value

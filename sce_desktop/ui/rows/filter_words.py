@@ -1,22 +1,26 @@
-"""What a query leaves out, in words: for the chip over the table, its tip and screen readers."""
+"""What a query hides, in words: for the chip over the table, its tip and screen readers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sce_desktop.controllers.queries import name_of
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowQuery, RowState
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import isolated
 
 STATES = (
-    ("Unlabelled", RowState.UNLABELLED),
-    ("With a label", RowState.LABELLED),
-    ("None of these", RowState.NONE),
-    ("Skipped", RowState.SKIPPED),
-    ("Several labels", RowState.SEVERAL),
-    ("Unsure", RowState.UNSURE),
-    ("Flagged", RowState.FLAGGED),
+    (_("Unlabelled"), RowState.UNLABELLED),
+    (_("Labelled"), RowState.LABELLED),
+    (_("None of these"), RowState.NONE),
+    (_("Skipped"), RowState.SKIPPED),
+    (_("Several labels"), RowState.SEVERAL),
+    (_("Unsure"), RowState.UNSURE),
+    (_("Flagged"), RowState.FLAGGED),
 )
+
+_MOST_VALUES = 3  # of a column that are named
 
 
 def filters_in_words(
@@ -24,31 +28,35 @@ def filters_in_words(
 ) -> list[str]:
     """Name every filter of ``query`` that has no chip of its own; states ``beside`` have one."""
     chosen = [name for name, state in STATES if query.state is state and state not in beside]
-    chosen += [
-        f"{who}: {label.name}"
-        for who, ids in (("SCE", query.predicted_ids), ("Yours", query.label_ids))
-        for label in labels
-        if label.id in ids
-    ]
+    for label in labels:
+        if label.id in query.predicted_ids:
+            chosen.append(_("SCE: {label}", label=isolated(label.name)))
+    for label in labels:
+        if label.id in query.label_ids:
+            chosen.append(_("You: {label}", label=isolated(label.name)))
     for cell in query.cells:
-        values = ", ".join(value or "(empty)" for value in cell.values[:3])
-        more = f" and {len(cell.values) - 3} more" if len(cell.values) > 3 else ""
+        values = ", ".join(value or _("(empty)") for value in cell.values[:_MOST_VALUES])
         name = columns[cell.column] if cell.column < len(columns) else "?"
-        chosen.append(f"{name}: {values}{more}")
+        if (more := len(cell.values) - _MOST_VALUES) > 0:
+            values = ngettext("{values} and {count} more", "{values} and {count} more", more, values=values)
+        chosen.append(f"{isolated(name)}: {values}")
     if query.among is not None:
         count = len(query.among)
-        of_name = f"{plural(count, 'row')}: {query.name}"  # where room is short the number is read
-        chosen.append(of_name if query.name else plural(count, "chosen row"))
+        chosen.append(  # the number first: where room is short it is read
+            ngettext("{count} row: {name}", "{count} rows: {name}", count, name=name_of(query.name))
+            if query.name
+            else ngettext("{count} chosen row", "{count} chosen rows", count)
+        )
     if query.duplicate is not None:
-        chosen.append("Duplicates" if query.duplicate else "No duplicates")
+        chosen.append(_("Duplicates") if query.duplicate else _("No duplicates"))
     if query.former_ids:
-        chosen.append("Of a label that is gone")
+        chosen.append(_("Label no longer in use"))
     if query.disagreeing:
-        chosen.append("Coders disagree")
+        chosen.append(_("Annotators disagree"))
     if query.decided_since:
-        chosen.append(f"Decided since {query.decided_since[:16].replace('T', ' ')}")
+        chosen.append(_("Labelled since {time}", time=query.decided_since[:16].replace("T", " ")))
     if query.disagree is False:
-        chosen.append("Models agree")
+        chosen.append(_("Models agree"))
     if query.blank is not None:
-        chosen.append("No text" if query.blank else "With text")
+        chosen.append(_("No text") if query.blank else _("With text"))
     return chosen

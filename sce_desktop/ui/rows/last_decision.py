@@ -1,11 +1,11 @@
-"""What was decided a moment ago, with the way back: the row itself is gone from the panel by then."""
+"""The label given a moment ago, with Undo: the row itself is gone from the panel by then."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
@@ -21,15 +21,15 @@ class LastDecision(QFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Last decision")
+        self.setAccessibleName(_("Last label"))
         self._words = ""
         self.words = QLabel()
         self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setAccessibleName("What was decided last")
+        self.words.setAccessibleName(_("Last label"))
         set_role(self.words, "muted")
-        self.button = QPushButton("Undo")
-        self.button.setAccessibleName("Undo the last decision")
-        self.button.setToolTip("Undo (Ctrl+Z)")
+        self.button = QPushButton(_("Undo"))
+        self.button.setAccessibleName(_("Undo the last label"))
+        self.button.setToolTip(_("Undo (Ctrl+Z)"))
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.button, "quiet")
         set_icon(self.button, "undo", "muted")
@@ -39,7 +39,7 @@ class LastDecision(QFrame):
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self.words, 1)
         self.copies = QPushButton()
-        self.copies.setAccessibleName("Decide duplicates alike")
+        self.copies.setAccessibleName(_("Apply label to duplicates"))
         self.copies.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.copies, "quiet")
         self.copies.clicked.connect(self.copiesAsked)
@@ -51,7 +51,7 @@ class LastDecision(QFrame):
         self.clear()
 
     def show_words(self, words: str) -> None:
-        """Say what was decided, for a moment."""
+        """Show the last label, for a moment."""
         self._words = words
         self.copies.hide()
         self.button.show()
@@ -60,13 +60,13 @@ class LastDecision(QFrame):
 
     @Slot(object, object)
     def offer_copies(self, count: int, key: str) -> None:
-        """Offer, beside what was said, to decide ``count`` undecided rows of the same text alike."""
+        """Offer, beside the last label, to give it to ``count`` unlabelled rows of the same text."""
         if not self._moment.isActive():
             return
-        same = plural(count, "duplicate")
-        self.copies.setText(f"+{count:,}  {key}".rstrip())  # the panel is narrow
-        self.copies.setToolTip(f"Decide {same} alike ({key})" if key else f"Decide {same} alike")
-        self.copies.setAccessibleName(f"Decide {same} alike")
+        words = ngettext("Apply label to {count} duplicate", "Apply label to {count} duplicates", count)
+        self.copies.setText(f"+{number(count)}  {key}".rstrip())  # the panel is narrow
+        self.copies.setToolTip(f"{words} ({key})" if key else words)
+        self.copies.setAccessibleName(words)
         self.copies.setVisible(count > 0)
         self._fit_words()
 
@@ -81,7 +81,7 @@ class LastDecision(QFrame):
 
     @Slot()
     def clear(self) -> None:
-        """Say nothing."""
+        """Show nothing."""
         self._moment.stop()
         self.words.clear()
         self.words.setToolTip("")

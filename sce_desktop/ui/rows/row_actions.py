@@ -1,4 +1,4 @@
-"""The menu of the selected rows: decide, mark, copy."""
+"""The menu of the selected rows: label, mark, copy."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.kit.icons import label_icon, set_icon
@@ -41,22 +42,24 @@ class RowActions:
         """The menu for the rows ``ids``; it removes itself when it is closed."""
         menu = QMenu(self._parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        many = f"{len(ids):,} rows" if len(ids) > 1 else "Row"
-        labels = menu.addMenu(f"{many} as")
+        title = ngettext("Label row as", "Label {count} rows as", len(ids))
+        labels = menu.addMenu(title)
         for label in self._likeliest(ids):
             self._add_label(labels, label, ids)
         if len(self._workspace.labels) > MOST_IN_MENU:
-            ask = partial(ask_labels, self._workspace, f"{many} as", partial(self._decide_labels, ids))
-            labels.addAction(ANOTHER_LABEL).triggered.connect(lambda _=False: ask(self._parent.window()))
+            ask = partial(ask_labels, self._workspace, title, partial(self._decide_labels, ids))
+            labels.addAction(ANOTHER_LABEL).triggered.connect(
+                lambda _checked=False: ask(self._parent.window())
+            )
         labels.setEnabled(bool(self._workspace.labels) and not self._workspace.read_only)
-        self._add(menu, "None of these", "none", lambda: self._decide(ids, Decision.NONE))
-        self._add(menu, "Skip", "skip", lambda: self._decide(ids, Decision.SKIPPED))
-        self._add(menu, "Take the decision back", "undo", lambda: self._edits.clear_decision(ids))
+        self._add(menu, _("None of these"), "none", lambda: self._decide(ids, Decision.NONE))
+        self._add(menu, _("Skip"), "skip", lambda: self._decide(ids, Decision.SKIPPED))
+        self._add(menu, _("Undo the label"), "undo", lambda: self._edits.clear_decision(ids))
         menu.addSeparator()
-        self._add(menu, "Flag", "flag", lambda: self._mark(ids, True))
-        self._add(menu, "Remove the flag", "", lambda: self._mark(ids, False))
+        self._add(menu, _("Flag"), "flag", lambda: self._mark(ids, True))
+        self._add(menu, _("Remove flag"), "", lambda: self._mark(ids, False))
         menu.addSeparator()
-        copy = self._add(menu, "Copy text", "copy", lambda: self._copy(ids))
+        copy = self._add(menu, _("Copy text"), "copy", lambda: self._copy(ids))
         copy.setEnabled(True)
         return menu
 
@@ -81,14 +84,16 @@ class RowActions:
         action.setEnabled(not self._workspace.read_only)
         if icon:
             set_icon(action, icon, "muted")
-        action.triggered.connect(lambda _=False: do())  # type: ignore[operator]
+        action.triggered.connect(lambda _checked=False: do())  # type: ignore[operator]
         menu.addAction(action)
         return action
 
     def _add_label(self, menu: QMenu, label: Label, ids: Sequence[int]) -> None:
         action = QAction(label_icon(colour_of(label)), menu_text(label.name), menu)
         assert label.id is not None
-        action.triggered.connect(lambda _=False, label_id=label.id: self._decide_labels(ids, (label_id,)))
+        action.triggered.connect(
+            lambda _checked=False, label_id=label.id: self._decide_labels(ids, (label_id,))
+        )
         menu.addAction(action)
 
     def _decide_labels(self, ids: Sequence[int], label_ids: tuple[int, ...]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QFormLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import Cell
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
@@ -22,7 +23,7 @@ class OriginalCells(QWidget):
         super().__init__(parent)
         self._columns: tuple[str, ...] = ()
         self._cells: tuple[Cell, ...] = ()
-        self.button = QPushButton("Original cells")
+        self.button = QPushButton(_("Original cells"))
         self.button.setCheckable(True)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.button, "quiet")
@@ -47,7 +48,7 @@ class OriginalCells(QWidget):
     def _show(self) -> None:
         unfolded = self.button.isChecked()
         set_icon(self.button, "down" if unfolded else "right", "muted")
-        self.button.setAccessibleDescription("shown" if unfolded else "hidden")
+        self.button.setAccessibleDescription(_("shown") if unfolded else _("hidden"))
         self.body.setVisible(unfolded)
         while self.form.rowCount():
             self.form.removeRow(0)

@@ -1,4 +1,4 @@
-"""The foot of the row panel: what was decided, the one next step, the other answers, marks and the note."""
+"""The foot of the row panel: the label of the row, the one next step, other answers, marks and the note."""
 
 from __future__ import annotations
 
@@ -11,17 +11,23 @@ from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLay
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.keymap import shown_key
 from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
+from sce_desktop.core.i18n import _, number
+from sce_desktop.core.text import menu_text
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, font, px, set_role
 
-_ORIGINS = {Origin.HAND: "by hand", Origin.BULK: "with others", Origin.IMPORTED: "imported"}
+_ORIGINS = {
+    Origin.HAND: _("✓ {labels}, by hand"),
+    Origin.BULK: _("✓ {labels}, in bulk"),
+    Origin.IMPORTED: _("✓ {labels}, imported"),
+}
 
 
 class DecisionBar(QWidget):
-    """Asks by signals; shows what it is told."""
+    """Asks by signals; shows what it is given."""
 
     accepted = Signal()
     decided = Signal(object)  # Decision.NONE or Decision.SKIPPED
@@ -33,10 +39,10 @@ class DecisionBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._note = ""
-        self.setAccessibleName("Decision")
+        self.setAccessibleName(_("Label of the row"))
         self.state = ElidedLabel()
-        self.state.setAccessibleName("What you decided")
-        self.back = self._button("Undo", "Take this decision back", "undo")
+        self.state.setAccessibleName(_("Your label"))
+        self.back = self._button(_("Undo"), _("Undo this label"), "undo")
         set_role(self.back, "quiet")
         self.back.clicked.connect(self.takenBack)
         self._acceptable, self._kept = "", False
@@ -44,19 +50,19 @@ class DecisionBar(QWidget):
         self._typing = False
         self._many = 0
         self._keys: Mapping[str, str] = {}
-        self.accept = self._button("Accept", "")
+        self.accept = self._button(_("Accept"), "")
         set_role(self.accept, "primary")
         self.accept.clicked.connect(self.accepted)
-        self.none = self._button("None of these", "No label fits; go on")
-        self.none.clicked.connect(lambda _=False: self.decided.emit(Decision.NONE))
-        self.skip = self._button("Skip", "Leave it undecided and go on")
-        self.skip.clicked.connect(lambda _=False: self.decided.emit(Decision.SKIPPED))
-        self.unsure = self._mark_button("Unsure", "unsure", "Mark as unsure")
-        self.flag = self._mark_button("Flag", "flag", "Mark for later")
-        self.note_button = self._button("Note", "Write something about this row")
+        self.none = self._button(_("None of these"), _("Mark that no label fits, and continue"))
+        self.none.clicked.connect(lambda _checked=False: self.decided.emit(Decision.NONE))
+        self.skip = self._button(_("Skip"), _("Leave it unlabelled and continue"))
+        self.skip.clicked.connect(lambda _checked=False: self.decided.emit(Decision.SKIPPED))
+        self.unsure = self._mark_button(_("Unsure"), "unsure", _("Mark as unsure"))
+        self.flag = self._mark_button(_("Flag"), "flag", _("Mark for later"))
+        self.note_button = self._button(_("Note"), _("Write a note on this row"))
         self.note_button.clicked.connect(self.edit_note)
-        self.note = QPlainTextEdit(placeholderText="A note on this row. Esc: back to the row")
-        self.note.setAccessibleName("Note")
+        self.note = QPlainTextEdit(placeholderText=_("Note on this row. Esc returns to the table."))
+        self.note.setAccessibleName(_("Note"))
         self.note.setTabChangesFocus(True)
         self.note.setFixedHeight(px(58))
         self.note.installEventFilter(self)
@@ -96,21 +102,23 @@ class DecisionBar(QWidget):
     # --- what is shown -------------------------------------------------------------------------------------
 
     def set_low(self, low: bool) -> None:
-        """Take less height; what was decided then stands in ``said`` wherever that is put."""
+        """Take less height; the label of the row then stands in ``said`` wherever that is put."""
         self._column.setSpacing(px(SPACE_XS if low else SPACE_S))
-        self.back.setText("" if low else "Undo")
-        self.said.setContentsMargins(px(SPACE_S) if low else 0, 0, 0, 0)
+        self.back.setText("" if low else _("Undo"))
+        before = px(SPACE_S) if low else 0
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        self.said.setContentsMargins(0 if mirrored else before, 0, before if mirrored else 0, 0)
 
     def take_said(self) -> None:
-        """Say here again what was decided."""
+        """Show the label of the row here again."""
         self._column.insertWidget(0, self.said)
 
     def show_decision(self, annotation: Annotation | None, labels: tuple[Label, ...]) -> None:
-        """Say what was decided, and by whom."""
+        """Show the label of the row, and how it came."""
         self.said.setVisible(annotation is not None)
         if annotation is not None:
             words = ", ".join(rows_text.decided_names(annotation.decision, annotation.label_ids, labels))
-            self.state.setText(f"✓ {words}, {_ORIGINS[annotation.origin]}")
+            self.state.setText(_ORIGINS[annotation.origin].format(labels=words))
 
     def show_marks(self, marks: RowMarks) -> None:
         """Show marks and note of a row; a note that is being written is left alone."""
@@ -153,10 +161,10 @@ class DecisionBar(QWidget):
         ):
             key, words = shown_key(self._keys.get(name, "")), button.accessibleName()
             if self._many and button is not self.note_button:
-                words = f"{words} ({self._many:,})"
+                words = f"{words} ({number(self._many)})"
             button.setMinimumWidth(0)
             button.setText(f"{words}  {key}".rstrip())
-            button.setAccessibleDescription(f"key {key}" if key else "")
+            button.setAccessibleDescription(_("Key {key}", key=key) if key else "")
             if self._typing:
                 button.setMinimumWidth(button.sizeHint().width())  # nothing moves
                 button.setText(words)
@@ -165,30 +173,30 @@ class DecisionBar(QWidget):
     def _name_accept(self) -> None:
         if self._found is not None:
             (verb, name), key = self._found, shown_key("Return")
-            tip = "The label that was found"
+            tip = _("Use the label found")
         else:
-            verb, name = "Keep" if self._kept else "Accept", self._acceptable
+            verb, name = "keep" if self._kept else "accept", self._acceptable
             key = "" if self._typing else shown_key(self._keys.get("accept", ""))
-            tip = "Leave the answer as it is and go on" if self._kept else "Take the model's answer and go on"
+            tip = _("Keep the label and continue") if self._kept else _("Accept the prediction and continue")
         if self._many and self._found is None:
-            words = f"Accept predictions ({self._many:,})"
+            words = _("Accept predictions ({rows})", rows=number(self._many))
             self.accept.setText(f"{words} {key}".rstrip())
             self.accept.setAccessibleName(words)
-            self.accept.setToolTip("Label each unlabelled row among them as the model predicts")
+            self.accept.setToolTip(_("Accept predictions of the unlabelled rows in the selection"))
             return
         shown = elided_name(QFontMetrics(font("strong")), name, px(150))
-        self.accept.setText(f"{verb} {shown.replace('&', '&&')} {key}".rstrip())
-        self.accept.setAccessibleName(f"{verb} {name}")
+        self.accept.setText(f"{_action(verb, menu_text(shown))} {key}".rstrip())
+        self.accept.setAccessibleName(_action(verb, name))
         self.accept.setToolTip(tip)
 
     def set_found(self, found: tuple[str, str] | None) -> None:
-        """Say what Enter does while one types to find a label: a verb and the label's name."""
+        """Show what Enter does while one types to find a label: a verb of `_action` and the label's name."""
         if found != self._found:
             self._found = found
             self._name_accept()
 
     def set_acceptable(self, name: str, *, kept: bool, read_only: bool) -> None:
-        """Name what "Accept" takes, or ``kept`` leaves as it is; empty: nothing can be accepted."""
+        """Name what "Accept" takes, or keeps where ``kept``; empty: nothing can be accepted."""
         self._acceptable, self._kept = name, kept
         self._name_accept()
         self._show_accept()
@@ -201,7 +209,7 @@ class DecisionBar(QWidget):
 
     @Slot()
     def edit_note(self) -> None:
-        """Open the note to go on writing at its end."""
+        """Open the note to continue writing at its end."""
         self.note.show()
         self.note.moveCursor(QTextCursor.MoveOperation.End)
         self.note.setFocus(Qt.FocusReason.ShortcutFocusReason)
@@ -228,3 +236,17 @@ class DecisionBar(QWidget):
                     self.noteLeft.emit()
                     return True
         return super().eventFilter(watched, event)
+
+
+def _action(verb: str, label: str) -> str:
+    """Return what the button does: "accept" or "keep" an answer; "give", "add" or "remove" a label found."""
+    match verb:
+        case "give":
+            return _("Label as {label}", label=label)
+        case "add":
+            return _("Add {label}", label=label)
+        case "remove":
+            return _("Remove {label}", label=label)
+        case "keep":
+            return _("Keep {label}", label=label)
+    return _("Accept {label}", label=label)

@@ -14,16 +14,20 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QPushButton,
     QSizePolicy,
+    QStyle,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.controllers.keymap import DIGITS
+from sce_desktop.controllers.rows_text import NOT_SCORED
 from sce_desktop.core.folding import bare
-from sce_desktop.core.text import share_text
+from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.text import isolated, share_text
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.painting import draw_bar, draw_name, draw_square
+from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_name, draw_square
 from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, set_role, tokens
+from sce_desktop.ui.rows.row_legend import Legend, grey, visual_box
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into
@@ -33,7 +37,7 @@ SURELY_SEEN = 5  # of the likeliest labels: seen without scrolling, however low 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What one model says of a label; ``share`` 0 to 1."""
+    """The probability that one model gives a label; ``share`` 0 to 1."""
 
     title: str
     share: float
@@ -42,7 +46,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class LabelLine:
-    """A label with what the models say of it."""
+    """A label with the probabilities that models give it."""
 
     label_id: int
     name: str
@@ -53,7 +57,7 @@ class LabelLine:
 
     @property
     def said(self) -> str:
-        """What the models say, in words."""
+        """The probabilities, in words."""
         return ", ".join(f"{bar.title} {share_text(bar.share)}" for bar in self.bars)
 
 
@@ -77,13 +81,6 @@ class LazyLines(Sequence[LabelLine]):
         if isinstance(at, slice):
             return [self._make(place) for place in self._places[at]]
         return self._make(self._places[at])
-
-
-def grey(colours: Tokens, place: int) -> QColor:
-    """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
-    colour = QColor(colours.muted)
-    colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
-    return colour
 
 
 class LabelButton(QAbstractButton):
@@ -118,20 +115,33 @@ class LabelButton(QAbstractButton):
         self.update()
 
     def set_many(self, count: int) -> None:
-        """Say that it is about ``count`` rows; 0: about the one that is shown."""
+        """Show that it applies to ``count`` rows; 0: to the one that is shown."""
         if count != self._many:
             self._many = count
             if self._line is not None:
                 self._describe(self._line)
 
     def _describe(self, line: LabelLine) -> None:
-        key = f", key {self._key.replace(' ', ' or ')}" if self._key else ""
-        decided = ", chosen" if line.decided else ""
-        many = [f"for all {self._many:,} selected rows"] if self._many else []
-        said = f"{line.said or 'not scored'}{key}{decided}"
-        self.setAccessibleDescription(", ".join([said, *many]))
-        bars = [f"{bar.title}: {share_text(bar.share)}" for bar in line.bars]
-        self.setToolTip("\n".join([line.name, *bars, *map(str.capitalize, many)]))
+        parts = [line.said or NOT_SCORED]
+        if self._key:
+            first, _space, second = self._key.partition(" ")
+            parts.append(
+                _("key {first} or {second}", first=first, second=second)
+                if second
+                else _("key {key}", key=first)
+            )
+        if line.decided:
+            parts.append(_("chosen"))
+        tips = [line.name, *(f"{bar.title}: {share_text(bar.share)}" for bar in line.bars)]
+        applies = ""
+        if self._many:
+            applies = ngettext(
+                "Applies to {count} selected row", "Applies to all {count} selected rows", self._many
+            )
+            tips.append(applies)
+        said = ", ".join(parts)
+        self.setAccessibleDescription(f"{said}. {applies}" if applies else said)
+        self.setToolTip("\n".join(tips))
 
     def set_low(self, low: bool) -> None:
         """Show no more than the first model's bar, and that below the name."""
@@ -169,11 +179,12 @@ class LabelButton(QAbstractButton):
             text = share_text(line.bars[0].share)
             width = painter.fontMetrics().horizontalAdvance(text)
             share = QRectF(right - width, 0, width + 1, 2 * middle)
-            painter.drawText(share, Qt.AlignmentFlag.AlignVCenter, text)
+            painter.drawText(visual_box(self, share), Qt.AlignmentFlag.AlignVCenter, text)
             right -= width + px(6)
-        draw_square(painter, left, middle, line.colour)
+        draw_square(painter, visual_box(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
         painter.setPen(QColor(colours.ink))
         area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
+        area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
         draw_name(painter, area, line.name, mark="✓ " if line.decided else "")
         y, thick = (self.height() - px(3), px(2)) if self._low else (px(26), px(5))
         for place, bar in enumerate(line.bars[:1] if self._low else line.bars):
@@ -201,7 +212,7 @@ class LabelButton(QAbstractButton):
         left = right - width - px(6)
         if self._typing:
             return left
-        cap = QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1)
+        cap = visual_box(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
         painter.setPen(QPen(QColor(colours.line)))
         painter.setBrush(QColor(colours.window))
         painter.drawRoundedRect(cap, 3, 3)
@@ -210,52 +221,11 @@ class LabelButton(QAbstractButton):
         return left
 
 
-class Legend(QWidget):
-    """Which bar is whose."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._titles: tuple[str, ...] = ()
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Bars")
-        self.hide()
-
-    def set_titles(self, titles: Sequence[str]) -> None:
-        """Name the bars of a label from top to bottom."""
-        if self._titles == tuple(titles):
-            return
-        self._titles = tuple(titles)
-        self.setAccessibleDescription(", ".join(titles))
-        self.setVisible(bool(titles))
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return the height of a line."""
-        return QSize(px(180), px(18))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw a mark and a name for each model."""
-        painter, colours = QPainter(self), tokens()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        x, middle = px(8), self.height() / 2
-        for place, title in enumerate(self._titles):
-            colour = (
-                colours.accent if place == 0 else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
-            )
-            draw_bar(painter, QRectF(x, middle - px(2.5), px(14), px(5)), 1.0, colour, None)
-            x += px(19)
-            painter.setPen(QColor(colours.muted))
-            width = painter.fontMetrics().horizontalAdvance(title)
-            painter.drawText(QRectF(x, 0, width + 2, self.height()), Qt.AlignmentFlag.AlignVCenter, title)
-            x += width + px(14)
-        painter.end()
-
-
 class RowLabels(QWidget):
     """The labels of a row, best first; typing finds the others."""
 
     chosen = Signal(object)  # label id
-    left = Signal()  # the user is through with typing
+    left = Signal()  # the user has finished typing
     foundChanged = Signal()  # another label is found, or one types no more
     finderChanged = Signal()  # it has come or gone, and with it height
 
@@ -268,19 +238,19 @@ class RowLabels(QWidget):
         self.buttons: list[LabelButton] = []
         self._digits: Mapping[int, str] | None = None  # that labels keep, by id; None: by place
         self.legend = Legend()
-        self.finder = QLineEdit(placeholderText="Find a label…", clearButtonEnabled=True)
-        self.finder.setAccessibleName("Find a label")
+        self.finder = QLineEdit(placeholderText=_("Find a label…"), clearButtonEnabled=True)
+        self.finder.setAccessibleName(_("Find a label"))
         for clear in self.finder.findChildren(QAbstractButton):
-            clear.setAccessibleName("Clear what is searched")
+            clear.setAccessibleName(_("Clear search"))
         self.finder.textChanged.connect(self._show)
         self.finder.returnPressed.connect(self.choose_found)
         self.finder.installEventFilter(self)
         self.nothing = QLabel(wordWrap=True)
         self.nothing.setTextFormat(Qt.TextFormat.PlainText)
-        self.nothing.setAccessibleName("Labels that were found")
+        self.nothing.setAccessibleName(_("Search result"))
         set_role(self.nothing, "muted")
         self.find_button = QPushButton()  # what leads to the finder where there is no room for it
-        self.find_button.setAccessibleName("Find a label")
+        self.find_button.setAccessibleName(_("Find a label"))
         set_icon(self.find_button, "search", "muted")
         self.all_button = QPushButton()
         for button in (self.find_button, self.all_button):
@@ -316,7 +286,7 @@ class RowLabels(QWidget):
         self._show()
 
     def set_many(self, count: int) -> None:
-        """Say on the labels that they are about ``count`` rows; 0: about the one that is shown."""
+        """Show on the labels that they apply to ``count`` rows; 0: to the one that is shown."""
         self._many = count
         for button in self.buttons:
             button.set_many(count)
@@ -347,8 +317,9 @@ class RowLabels(QWidget):
 
     def show_key(self, key: str) -> None:
         """Name the key that goes to the finder."""
-        self.finder.setPlaceholderText(f"Find a label…  {key}".rstrip())
-        self.find_button.setText(f"Find a label…  {key}".rstrip())
+        words = f"{_('Find a label…')}  {key}".rstrip()
+        self.finder.setPlaceholderText(words)
+        self.find_button.setText(words)
 
     def start_finding(self) -> None:
         """Go where one types to find a label."""
@@ -394,7 +365,7 @@ class RowLabels(QWidget):
             button.set_low(self._low)
             button.set_typing(self._typing)
             button.set_many(self._many)
-            button.clicked.connect(lambda _=False, button=button: self._choose(button))
+            button.clicked.connect(lambda _checked=False, button=button: self._choose(button))
             self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)
         for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):
@@ -405,10 +376,14 @@ class RowLabels(QWidget):
         for button in self.buttons[len(lines) :]:
             button.hide()
         searched = self.finder.text().strip()
-        self.nothing.setText(f"No label contains “{searched}”.")
+        self.nothing.setText(_("No label contains “{text}”.", text=isolated(searched)))
         self.nothing.setVisible(bool(searched and self._lines and not lines))
         rest = len(self._lines) - len(lines)
-        self.all_button.setText("Show fewer labels" if self._all else f"Show {rest} more labels")
+        self.all_button.setText(
+            _("Show fewer labels")
+            if self._all
+            else ngettext("Show {count} more label", "Show {count} more labels", rest)
+        )
         few = len(self._lines) <= SHOWN or bool(searched)
         self.all_button.setVisible(not few and (rest > 0 or self._all))
         self.foundChanged.emit()

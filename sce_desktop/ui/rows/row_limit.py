@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Slot
 
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.core.i18n import ngettext
 from sce_desktop.ui.rows.row_text import RowText, least_tokens
 
 SURE_TOKENS = 256  # read by the bundled model; others say how many
@@ -53,6 +54,10 @@ class RowLimit(QObject):
 
     def _show(self) -> None:
         self._shown.set_note(
-            f"The model reads only the first {self._limit} tokens of this text.",
-            f"Read: {self._limit} tokens",
+            ngettext(
+                "The model reads only the first token of this text.",
+                "The model reads only the first {count} tokens of this text.",
+                self._limit,
+            ),
+            ngettext("Read: {count} token", "Read: {count} tokens", self._limit),
         )

@@ -1,4 +1,4 @@
-"""What models say of one row, put together for each label."""
+"""What models predict for one row, put together for each label."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.rows_data import Score
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.rows.row_labels import Bar, LabelLine, LazyLines
 
@@ -45,4 +46,4 @@ def label_lines(
 
 def _title(score: Score) -> str:
     title = rows_text.run_title(score.run)
-    return f"{title} (older)" if score.stale else title
+    return _("{model} (older)", model=title) if score.stale else title

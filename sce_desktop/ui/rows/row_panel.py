@@ -1,4 +1,4 @@
-"""The current row: its text, what the models say of it, and the buttons and keys that decide about it."""
+"""The current row: its text, the predictions for it, and the buttons and keys that label it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.keymap import DIGITS, shown_key
-from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
@@ -30,6 +29,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
@@ -76,20 +76,20 @@ class RowPanel(QWidget):
         self._row: Row | None = None
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
-        self._open = False  # nobody had answered it when it came, or the answer was taken back since
+        self._open = False  # it was unlabelled when it came, or its label was undone since
         self._leaving = False
         self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(workspace, navigation, edits, preferences, messages)
         self._selected = SelectedRows(workspace, navigation, edits, messages, self)
         self._label_keys: dict[int, str] = {}
-        self.setAccessibleName("Row")
+        self.setAccessibleName(_("Row"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.title = QLabel()
-        self.title.setAccessibleName("Number of the row")
+        self.title.setAccessibleName(_("Row number"))
         set_role(self.title, "heading")
         self.facts = ElidedLabel()
-        self.facts.setAccessibleName("Length and duplicates")
+        self.facts.setAccessibleName(_("Length and duplicates"))
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         set_role(self.facts, "muted")
         self.previous = self._arrow("up", -1)
@@ -101,17 +101,17 @@ class RowPanel(QWidget):
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
         self.others.setTextFormat(Qt.TextFormat.PlainText)
-        self.others.setAccessibleName("What others answered")
+        self.others.setAccessibleName(_("Labels by other annotators"))
         set_role(self.others, "muted")
         self.many = QLabel(wordWrap=True)
         self.many.setTextFormat(Qt.TextFormat.PlainText)
-        self.many.setAccessibleName("Selected rows")
+        self.many.setAccessibleName(_("Selected rows"))
         set_role(self.many, "title")
         self.many.hide()
         self.decision = DecisionBar()
-        self.empty = QLabel("Choose a row to see its text.", wordWrap=True)
+        self.empty = QLabel(_("Select a row to see its text."), wordWrap=True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setAccessibleName("No row")
+        self.empty.setAccessibleName(_("No row"))
         set_role(self.empty, "muted")
         self._build()
         self._keys = RowKeys(self)
@@ -121,11 +121,11 @@ class RowPanel(QWidget):
 
     def _arrow(self, icon: str, rows: int) -> QToolButton:
         button = QToolButton()
-        button.setAccessibleName("Next row" if rows > 0 else "Previous row")
+        button.setAccessibleName(_("Next row") if rows > 0 else _("Previous row"))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(button, "quiet")
         set_icon(button, icon, "muted")
-        button.clicked.connect(lambda _=False: self._navigation.stepAsked.emit(rows))
+        button.clicked.connect(lambda _checked=False: self._navigation.stepAsked.emit(rows))
         return button
 
     def _build(self) -> None:
@@ -145,7 +145,7 @@ class RowPanel(QWidget):
         scrolled.addWidget(self.cells)
         scrolled.addStretch(1)
         self.area = QScrollArea()
-        self.area.setAccessibleName("Labels and cells")
+        self.area.setAccessibleName(_("Labels and cells"))
         self.area.setWidgetResizable(True)
         self.area.setFrameShape(QFrame.Shape.NoFrame)
         self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -178,12 +178,12 @@ class RowPanel(QWidget):
         self._workspace.projectOpened.connect(self.last.clear)
         self._preferences.settingsChanged.connect(self._on_labels)
         self._workspace.thresholdChanged.connect(self._show_labels)
-        self._edits.decided.connect(self._say_decided)
+        self._edits.decided.connect(self._show_last)
         self.last.undoAsked.connect(self._edits.undo)
         self.last.copiesAsked.connect(self._copies.take)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
-        self._edits.editing.connect(self.last.clear)  # its Undo would take back something else
+        self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)
@@ -246,11 +246,14 @@ class RowPanel(QWidget):
         self.empty.setVisible(self._row is None)
 
     def _show_parts(self, project: Project, row: Row) -> None:
-        self.title.setText(f"Row {row.position + 1:,}")
+        self.title.setText(_("Row {number}", number=number(row.position + 1)))
         facts = [length_of(row.text)] if not row.blank else []
         if same := project.count_same_text(row.id, MOST_COUNTED + 1):
-            shown = f"{same:,}" if same <= MOST_COUNTED else f"over {MOST_COUNTED:,}"
-            facts.append(f"{shown} duplicate{'' if same == 1 else 's'}")
+            facts.append(
+                ngettext("{count} duplicate", "{count} duplicates", same)
+                if same <= MOST_COUNTED
+                else ngettext("over {count} duplicate", "over {count} duplicates", MOST_COUNTED)
+            )
         self.facts.setText(" · ".join(facts))
         self.text.set_text(row.text)
         self.labels.start_over()
@@ -278,7 +281,7 @@ class RowPanel(QWidget):
         marks = project.marks([row.id]).get(row.id, RowMarks(row.id))
         self.decision.show_marks(marks)
         self.decision.show_decision(self._annotation, self._workspace.labels)
-        # Before one has decided, a right answer or somebody else's would be copied, not checked.
+        # Before one has labelled the row, a gold label or somebody else's would be copied, not checked.
         answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
         said = project.said_of(row.id) if answered and not self._navigation.blind else []
         self.others.setText(rows_text.said_by_others(said, self._workspace.labels))
@@ -311,9 +314,10 @@ class RowPanel(QWidget):
     def _show_selected(self) -> None:
         """Say how many rows keys and buttons are about."""
         count = self._selected.count
-        short, rest = f"{count:,} rows selected", "keys and buttons apply to all of them."
-        self.many.setText(f"{short}: {rest}" if not self._low else f"{short}.")
-        self.many.setToolTip(f"{rest[:1].upper()}{rest[1:]}")
+        short = ngettext("{count} row selected.", "{count} rows selected.", count)
+        rest = _("Keys and buttons apply to all of them.")
+        self.many.setText(short if self._low else f"{short} {rest}")
+        self.many.setToolTip(rest)
         self.many.setVisible(bool(count))
         self.labels.set_many(count)
         self.decision.set_many(count)
@@ -395,7 +399,7 @@ class RowPanel(QWidget):
         if line is None:
             self.decision.set_found(None)
         else:
-            verb = "Give" if not several else "Remove" if line.decided else "Add"
+            verb = "give" if not several else "remove" if line.decided else "add"
             self.decision.set_found((verb, line.name))
 
     @Slot()
@@ -408,7 +412,7 @@ class RowPanel(QWidget):
 
     @Slot()
     def accept(self) -> None:
-        """Keep the answer that the row has, from now on by hand; where it has none, take the model's."""
+        """Keep the label that the row has, from now on by hand; where it has none, accept the prediction."""
         kept, stands = self._annotation, self._standing()
         if self._selected.accept():
             return
@@ -429,19 +433,19 @@ class RowPanel(QWidget):
         before = self._annotation.label_ids if self._annotation else ()
         after = tuple(i for i in before if i != label_id) if label_id in before else (*before, label_id)
         if after:
-            self._decide(Decision.LABEL, after, go_on=False)
+            self._decide(Decision.LABEL, after, advance=False)
         else:
             self._take_back()
 
     @Slot(object)
-    def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, go_on: bool = True) -> None:
+    def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, advance: bool = True) -> None:
         if self._row is None or self._selected.decide(decision, label_ids):
             return
         decided = self._row.id
-        self._leaving = go_on  # what the panel shows of this row is replaced at once by the next one
+        self._leaving = advance  # what the panel shows of this row is replaced at once by the next one
         done = self._edits.decide([decided], decision, label_ids)
         self._leaving = False
-        if done and go_on:
+        if done and advance:
             self._navigation.nextAsked.emit(self._open)
             if self._navigation.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
@@ -452,16 +456,18 @@ class RowPanel(QWidget):
             self._edits.clear_decision([self._row.id])
 
     @Slot(object, object)
-    def _say_decided(self, row_ids: list[int], words: str) -> None:
+    def _show_last(self, row_ids: list[int], words: str) -> None:
         project = self._workspace.project
         if project is None:
             return
-        who = rows(len(row_ids))
-        if len(row_ids) == 1:
-            shown = self._row  # by a key it is the one
-            row = shown if shown and shown.id == row_ids[0] else project.rows(row_ids)[0]
-            who = f"Row {row.position + 1:,}"
-        self.last.show_words(f"{who}: {words}")
+        if len(row_ids) != 1:
+            self.last.show_words(
+                ngettext("{count} row: {label}", "{count} rows: {label}", len(row_ids), label=words)
+            )
+            return
+        shown = self._row  # by a key it is the one
+        row = shown if shown and shown.id == row_ids[0] else project.rows(row_ids)[0]
+        self.last.show_words(_("Row {number}: {label}", number=number(row.position + 1), label=words))
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:

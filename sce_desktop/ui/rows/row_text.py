@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.theme import font, px, set_role
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
@@ -32,7 +33,7 @@ _SPACELESS = re.compile(r"[぀-ヿ㐀-鿿豈-﫿\u0e00-\u0eff\u1000-\u109f\u1780
 def least_tokens(text: str, *, most: int = 1000) -> int:
     """Return how many tokens ``text`` has at least, counting no further than ``most``."""
     count = 0
-    for _ in _PIECES.finditer(text):
+    for _piece in _PIECES.finditer(text):
         count += 1
         if count >= most:
             break
@@ -42,9 +43,8 @@ def least_tokens(text: str, *, most: int = 1000) -> int:
 def length_of(text: str) -> str:
     """How long a text is, in what its script counts by."""
     if len(_SPACELESS.findall(text[:2000])) > len(text[:2000]) / 3:
-        return f"{len(text):,} characters"
-    words = len(text.split())
-    return f"{words:,} word{'' if words == 1 else 's'}"
+        return ngettext("{count} character", "{count} characters", len(text))
+    return ngettext("{count} word", "{count} words", len(text.split()))
 
 
 class _Text(QTextEdit):
@@ -59,7 +59,7 @@ class _Text(QTextEdit):
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setAccessibleName("Text of the row")
+        self.setAccessibleName(_("Text of the row"))
         self.setFont(font("text"))
         set_role(self, "plain")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
@@ -132,13 +132,13 @@ class RowText(QObject):
         self._low = self._short = False
         self._noted = ("", "")
         self.view = _Text()
-        self.more = QPushButton("Show more")
+        self.more = QPushButton(_("Show more"))
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.more, "quiet")
         self.more.clicked.connect(self.show_more)
         self.note = QLabel(wordWrap=True)
         self.note.setTextFormat(Qt.TextFormat.PlainText)
-        self.note.setAccessibleName("Note on the text")
+        self.note.setAccessibleName(_("Note on the text"))
         set_role(self.note, "muted")
         self.below = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self.below.setSpacing(px(2))
@@ -158,7 +158,7 @@ class RowText(QObject):
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.view.document().setDefaultTextOption(option)
         self.view.setPlainText(text[: self._shown])
-        self.view.setPlaceholderText("This row has no text." if is_blank(text) else "")
+        self.view.setPlaceholderText(_("This row has no text.") if is_blank(text) else "")
         self.set_note("")
         self._show_rest()
         self.view.fit()
@@ -198,5 +198,5 @@ class RowText(QObject):
         self.below.setDirection(side if self._short else down)
         self.view.least_lines = _LEAST_LINES if not self._low else _LOW_LINES if rest <= 0 else 1
         self.set_note(*self._noted)
-        self.more.setToolTip(f"{rest:,} characters left")
+        self.more.setToolTip(ngettext("{count} more character", "{count} more characters", rest))
         self.more.setVisible(rest > 0)

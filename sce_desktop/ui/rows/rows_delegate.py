@@ -13,9 +13,8 @@ from sce_desktop.controllers.rows_data import RowData
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
-from sce_desktop.core.text import share_text
 from sce_desktop.ui.kit.icons import icon
-from sce_desktop.ui.kit.painting import draw_bar, draw_lines, draw_name, draw_square, mixed
+from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 
@@ -26,9 +25,10 @@ STRIP_WIDTH = 150  # of the most labels that are shown one by one
 SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
 SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
 LABEL_INDENT = 16  # from a label's square to its name
-NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the best probability
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the confidence
+# Where words begin and end: Qt turns both round where the painter's layout is from right to left.
+_START = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+_END = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
 
 def strip_width(labels: int) -> int:
@@ -48,6 +48,13 @@ def strip_cells(area: QRect, count: int) -> list[QRectF]:
     return [QRectF(area.left() + place * step, top, width, height) for place in range(count)]
 
 
+def mirrored(area: QRect, box: QRectF) -> QRectF:
+    """Return where ``box`` of ``area``, laid out from the left, lies in a layout from the right."""
+    return QRectF(
+        area.left() + area.left() + area.width() - box.right(), box.top(), box.width(), box.height()
+    )
+
+
 class RowsDelegate(QStyledItemDelegate):
     """Draws every column of `RowsModel`; reads the model's cache and nothing else."""
 
@@ -55,6 +62,7 @@ class RowsDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._model = model
         self.lines = 1  # of text in a row
+        self._mirror = False  # the layout is from right to left
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Heights and widths are the view's."""
@@ -65,6 +73,8 @@ class RowsDelegate(QStyledItemDelegate):
         colours = tokens()
         area: QRect = option.rect
         state = option.state
+        self._mirror = option.direction is Qt.LayoutDirection.RightToLeft
+        painter.setLayoutDirection(option.direction)
         selected = bool(state & QStyle.StateFlag.State_Selected)
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
         painter.save()
@@ -74,7 +84,8 @@ class RowsDelegate(QStyledItemDelegate):
         )
         painter.fillRect(area.x(), area.bottom(), area.width(), 1, QColor(colours.line))
         if selected and index.column() == 0:
-            painter.fillRect(area.x(), area.y(), px(3), area.height() - 1, QColor(colours.accent))
+            edge = QRect(area.x(), area.y(), px(3), area.height() - 1)
+            painter.fillRect(QStyle.visualRect(option.direction, area, edge), QColor(colours.accent))
         row = self._model.row_at(index.row())
         inner = area.adjusted(px(PADDING), 0, -px(PADDING), -1)
         painter.setClipRect(area)
@@ -109,11 +120,11 @@ class RowsDelegate(QStyledItemDelegate):
 
     def _draw_placeholder(self, painter: QPainter, area: QRect, colours: Tokens) -> None:
         box = QRectF(area.left(), area.center().y() - px(3), area.width() * 0.6, px(6))
-        draw_bar(painter, box, 1.0, colours.hover, None)
+        draw_bar(painter, mirrored(area, box) if self._mirror else box, 1.0, colours.hover, None)
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         painter.setPen(QColor(colours.muted))
-        painter.drawText(area, _LEFT, f"{row.position + 1}")
+        painter.drawText(area, _START, f"{row.position + 1}")
         if row.marks is None:
             return
         size = px(SIGN_SIZE)
@@ -124,7 +135,8 @@ class RowsDelegate(QStyledItemDelegate):
             ("note", bool(row.marks.note)),
         ):
             if on:
-                icon(name, "muted").paint(painter, x, area.center().y() - size // 2, size, size)
+                sign = QRect(x, area.center().y() - size // 2, size, size)
+                icon(name, "muted").paint(painter, self._placed(area, sign))
                 x -= size + px(SIGN_GAP)
 
     def _draw_text(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
@@ -133,7 +145,7 @@ class RowsDelegate(QStyledItemDelegate):
             font = QFont(painter.font())
             font.setItalic(True)
             painter.setFont(font)
-            painter.drawText(area, _LEFT, "no text")
+            painter.drawText(area, _START, rows_text.NO_TEXT)
             return
         painter.setPen(QColor(colours.ink))
         draw_lines(painter, area, row.text, self.lines, right_to_left=row.right_to_left)
@@ -141,7 +153,7 @@ class RowsDelegate(QStyledItemDelegate):
     def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.annotation is None:
             painter.setPen(QColor(colours.muted))
-            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            painter.drawText(area, _START, rows_text.NOT_YET)
             return
         words = rows_text.yours(row, self._model.labels)
         if row.annotation.decision is Decision.LABEL:
@@ -154,7 +166,7 @@ class RowsDelegate(QStyledItemDelegate):
         score = row.scores[0] if row.scores else None
         if score is None:
             painter.setPen(QColor(colours.muted))
-            painter.drawText(area, _LEFT, rows_text.NOT_YET)
+            painter.drawText(area, _START, rows_text.NOT_YET)
             return
         number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH)
         middle = area.center().y() + 0.5
@@ -162,19 +174,23 @@ class RowsDelegate(QStyledItemDelegate):
         name = area if none else area.adjusted(0, 0, -(number + bar + px(6)), 0)
         if score.stale:
             size = px(12)
-            icon("clock", "muted").paint(painter, name.right() - size, int(middle - size / 2), size, size)
+            clock = QRect(name.right() - size, int(middle - size / 2), size, size)
+            icon("clock", "muted").paint(painter, self._placed(area, clock))
             name = name.adjusted(0, 0, -(size + px(4)), 0)
         if none:
-            self._draw_label(painter, name, rows_text.NONE_FITS, None, colours.muted)
+            self._draw_label(painter, self._placed(area, name), rows_text.NONE_FITS, None, colours.muted)
             return
         label = rows_text.top_label(score, self._model.labels)
-        unsure = score.confidence < self._model.threshold
-        ink = colours.muted if score.stale or unsure else colours.ink
-        self._draw_label(painter, name, f"? {label.name}" if unsure else label.name, colour_of(label), ink)
+        low = score.confidence < self._model.threshold
+        ink = colours.muted if score.stale or low else colours.ink
+        words = f"? {label.name}" if low else label.name
+        self._draw_label(painter, self._placed(area, name), words, colour_of(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
-        draw_bar(painter, box, score.confidence, colour_of(label), track)
+        draw_bar(
+            painter, mirrored(area, box) if self._mirror else box, score.confidence, colour_of(label), track
+        )
         painter.setPen(QColor(colours.muted))
-        painter.drawText(area, _RIGHT, share_text(score.confidence))
+        painter.drawText(area, _END, rows_text.short_share(score.confidence))
 
     def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
         score = row.scores[0] if row.scores else None
@@ -183,7 +199,7 @@ class RowsDelegate(QStyledItemDelegate):
         places = rows_text.best_places(score)
         low, high = QColor(ground), QColor(tokens().accent)
         painter.setPen(Qt.PenStyle.NoPen)
-        boxes = strip_cells(area, len(places))
+        boxes = self._strip_cells(area, len(places))
         radius = MARK_RADIUS if boxes and boxes[0].width() > px(6) else 1
         for place, box in zip(places, boxes, strict=True):
             # One call a cell and not two, one over the other: each gives Python's lock away, which the lanes
@@ -204,24 +220,33 @@ class RowsDelegate(QStyledItemDelegate):
             mark.setWeight(QFont.Weight.DemiBold)
             painter.setFont(mark)
             painter.setPen(QColor(colours.good if same else colours.warn))
-            painter.drawText(area, _LEFT, "=" if same else "≠")
+            painter.drawText(area, _START, "=" if same else "≠")
             painter.restore()
         if not same:
-            name = area.adjusted(px(LABEL_INDENT), 0, 0, 0)
+            name = self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0))
             painter.setPen(QColor(colours.muted))
             draw_name(painter, name, rows_text.top_label(score, self._model.labels).name)
 
     def _draw_label(self, painter: QPainter, area: QRect, words: str, colour: str | None, ink: str) -> None:
-        draw_square(painter, area.left(), area.center().y() + 0.5, colour or "", hollow=colour is None)
+        x = area.right() + 1 - px(SQUARE) if self._mirror else area.left()
+        draw_square(painter, x, area.center().y() + 0.5, colour or "", hollow=colour is None)
         painter.setPen(QColor(ink))
-        draw_name(painter, area.adjusted(px(LABEL_INDENT), 0, 0, 0), words)
+        draw_name(painter, self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0)), words)
+
+    def _placed(self, area: QRect, box: QRect) -> QRect:
+        """Return where ``box`` of ``area``, laid out from the left, lies in the layout of the table."""
+        return QStyle.visualRect(Qt.LayoutDirection.RightToLeft, area, box) if self._mirror else box
+
+    def _strip_cells(self, area: QRect, count: int) -> list[QRectF]:
+        boxes = strip_cells(area, count)
+        return [mirrored(area, box) for box in boxes] if self._mirror else boxes
 
     # --- under the mouse -----------------------------------------------------------------------------------
 
     def helpEvent(
         self, event: QHelpEvent, view: QAbstractItemView, option: QStyleOptionViewItem, index: Index
     ) -> bool:
-        """Tell which label a cell of the strip stands for; elsewhere what the model says."""
+        """Show which label a cell of the strip stands for; elsewhere the predictions."""
         if event.type() is QEvent.Type.ToolTip and index.column() == Column.CELLS:
             area: QRect = option.rect
             tip = self._cell_tip(event.pos(), area.adjusted(px(PADDING), 0, -px(PADDING), -1), index)
@@ -236,7 +261,7 @@ class RowsDelegate(QStyledItemDelegate):
         if score is None:
             return None
         places = rows_text.best_places(score)
-        for place, box in zip(places, strip_cells(area, len(places)), strict=True):
+        for place, box in zip(places, self._strip_cells(area, len(places)), strict=True):
             if box.left() <= at.x() < box.right() + 1:
                 return rows_text.cell_tip(score, place, self._model.labels)
         return None

@@ -1,7 +1,7 @@
 """The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
 
 Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
-fetched in the lane ``reads``, the newest wish first. Scores and annotations that change are told row by row;
+read in the lane ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
 only another query resets the model.
 """
 
@@ -34,6 +34,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import DamagedProject
+from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
 
@@ -152,7 +153,7 @@ class RowsModel(QAbstractTableModel):
 
     @property
     def threshold(self) -> float:
-        """The confidence below which a prediction counts as unsure."""
+        """The confidence below which a prediction is low-confidence."""
         return self._workspace.threshold
 
     def row_at(self, place: int) -> RowData | None:
@@ -188,16 +189,16 @@ class RowsModel(QAbstractTableModel):
             return
         drop(self._find)
         query = self._navigation.query
-        anew = starts_over(query, self.query)
+        from_top = starts_over(query, self.query)
         job = self._workspace.submit(
             rows_data.find_rows,
             project,
             query,
-            None if anew else self._navigation.current_row,
+            None if from_top else self._navigation.current_row,
             self.runs,
             self.labels,
-            to_open=anew and leads_to_open(query),
-            title="Finding rows",
+            to_open=from_top and leads_to_open(query),
+            title=_("Finding rows"),
             lane="reads",
             first=True,
             quiet=True,
@@ -285,7 +286,7 @@ class RowsModel(QAbstractTableModel):
             np.concatenate(parts),
             self.runs,
             self.labels,
-            title="Reading rows",
+            title=_("Reading rows"),
             lane="reads",
             first=True,
             quiet=True,
@@ -331,7 +332,7 @@ class RowsModel(QAbstractTableModel):
             self._tell(number * PAGE + first, number * PAGE + last, column)
 
     def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
-        """Have rows painted anew from ``column`` on: painting texts takes as long as all the rest."""
+        """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
         self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
 
     # --- what changes --------------------------------------------------------------------------------------
@@ -421,7 +422,7 @@ class RowsModel(QAbstractTableModel):
         self._tell_headings()
 
     def _tell_headings(self) -> None:
-        """Have the headings drawn anew if they say something else: the table is drawn with them."""
+        """Have the headings drawn again if they changed: the table is drawn with them."""
         headings = [
             rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)
         ]

@@ -1,4 +1,4 @@
-"""The table itself: columns as wide as what they say, the text the rest, and selections that stay cheap."""
+"""The table itself: label names first, the text the rest of the width, and selections that stay cheap."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
 from sce_desktop.ui.rows.rows_delegate import (
     BAR_WIDTH,
@@ -35,9 +36,9 @@ from sce_desktop.ui.rows.rows_model import Column, RowsModel
 MOST_SELECTED = 10_000
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
-_TEXT_SHARE = 0.42  # of the table: before the text has that, no name of a label gets more than it must
+_TEXT_SHARE = 0.42  # of the table: before the text has that, the cells of all labels stay narrow
 _LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
-_MOST_NAME = 200
+_MOST_NAME = 280
 _FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -51,7 +52,7 @@ class RowsTable(QTableView):
 
     def __init__(self, model: RowsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Rows")
+        self.setAccessibleName(_("Rows"))
         self.setModel(model)
         self._delegate = RowsDelegate(model, self)
         self._corner: QToolButton | None = None
@@ -78,7 +79,7 @@ class RowsTable(QTableView):
         self.verticalHeader().setVisible(False)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.header = self.horizontalHeader()
-        self.header.setAccessibleName("Headings")
+        self.header.setAccessibleName(_("Headings"))
         # The headings would ask for the flags of every selected row to know how to draw themselves, which
         # takes a minute for a million rows; with a selection of their own they never do.
         self.header.setSelectionModel(QItemSelectionModel(model, self.header))
@@ -104,7 +105,7 @@ class RowsTable(QTableView):
         self.selectionModel().select(self.selectionModel().selection(), flags)
 
     def set_corner(self, button: QToolButton) -> None:
-        """Put ``button`` at the right end of the headings."""
+        """Put ``button`` at the end of the headings."""
         self._corner = button
         self._place_corner()
 
@@ -138,7 +139,7 @@ class RowsTable(QTableView):
 
     @Slot()
     def fit_columns(self) -> None:
-        """Give every column the width that it needs, and the text what they leave."""
+        """Give label names the width that they need, the text its share, and then the cells theirs."""
         metrics = self.fontMetrics()
         names = (metrics.horizontalAdvance(label.name) for label in self._rows_model().labels)
         self._name_width = max(names, default=0) + 1
@@ -147,8 +148,11 @@ class RowsTable(QTableView):
     def _share_width(self) -> None:
         model, room = self.model(), self.viewport().width()
         shown = [c for c in range(model.columnCount()) if c != Column.TEXT and not self.isColumnHidden(c)]
+        wanted = [self._wanted(column) for column in shown]
+        names = [(w[0], w[0]) if c == Column.CELLS else w for c, w in zip(shown, wanted, strict=True)]
+        widths = between(names, room - px(_LEAST_TEXT))
         for_text = max(px(_LEAST_TEXT), int(room * _TEXT_SHARE))
-        widths = between([self._wanted(column) for column in shown], room - for_text)
+        widths = between([(w, best) for w, (_, best) in zip(widths, wanted, strict=True)], room - for_text)
         for column, width in zip(shown, widths, strict=True):
             self.header.resizeSection(column, width)
         self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), room - sum(widths)))
@@ -166,7 +170,7 @@ class RowsTable(QTableView):
         if not self._says_something(column):
             return heading, heading
         if column == Column.CELLS:
-            return (max(heading, strip_width(len(self._rows_model().labels)) + around),) * 2
+            return heading, max(heading, strip_width(len(self._rows_model().labels)) + around)
         beside = around + px(LABEL_INDENT)
         if column == Column.SCE:
             beside += px(NUMBER_WIDTH + BAR_WIDTH + PADDING)
@@ -346,7 +350,8 @@ class RowsTable(QTableView):
         if self._corner is not None:
             size = self.header.height() - px(6)
             self._corner.setFixedSize(size, size)
-            self._corner.move(self.header.width() - size - px(3), px(3))
+            box = QRect(self.header.width() - size - px(3), px(3), size, size)
+            self._corner.move(QStyle.visualRect(self.layoutDirection(), self.header.rect(), box).topLeft())
 
 
 def between(wanted: Sequence[tuple[int, int]], room: int) -> list[int]:

@@ -38,7 +38,9 @@ from sce_desktop.controllers.queries import (
 )
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 from sce_desktop.ui.rows.row_actions import RowActions
@@ -47,7 +49,11 @@ from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import RowsTable
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
-_HEIGHT_NAMES = {"compact": "Compact rows", "normal": "Normal rows", "comfortable": "Comfortable, two lines"}
+_HEIGHT_NAMES = {
+    "compact": _("Compact rows"),
+    "normal": _("Normal rows"),
+    "comfortable": _("Comfortable, two lines"),
+}
 
 
 class RowsView(QWidget):
@@ -73,25 +79,25 @@ class RowsView(QWidget):
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
         self._keep_place = 0  # where the current row was before the list was found anew
-        self.setAccessibleName("Rows of the project")
+        self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
         self.actions_menu = RowActions(workspace, navigation, edits, messages, self)
         self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
-        self.empty.setAccessibleName("Why no rows are shown")
+        self.empty.setAccessibleName(_("Message"))
         set_role(self.empty, "muted")
-        self.clear_button = QPushButton("Clear the filters")
+        self.clear_button = QPushButton(_("Clear filters"))
         self.clear_button.clicked.connect(self._clear_filters)
         self.pages = QStackedWidget()
-        self.pages.setAccessibleName("Rows or message")
+        self.pages.setAccessibleName(_("Rows or message"))
         self.pages.addWidget(self.table)
         self.pages.addWidget(self._empty_page())
         self.hint = QLabel()
-        self.hint.setAccessibleName("What to do next")
+        self.hint.setAccessibleName(_("Hint"))
         self.hint.setTextFormat(Qt.TextFormat.PlainText)
         set_role(self.hint, "muted")
-        self.refresh_button = QPushButton("Refresh the list")
-        self.refresh_button.setToolTip("Look again which rows belong here, and in which order")
+        self.refresh_button = QPushButton(_("Refresh list"))
+        self.refresh_button.setToolTip(_("Apply filters and order again"))
         set_role(self.refresh_button, "quiet")
         set_icon(self.refresh_button, "refresh", "muted")
         self.refresh_button.clicked.connect(self.refresh)
@@ -123,7 +129,13 @@ class RowsView(QWidget):
         table.menuAsked.connect(self._show_menu)
         table.selectionModel().selectionChanged.connect(self._tell_selected)
         table.tooMany.connect(
-            lambda most: self._messages.tell(f"At most {most:,} rows can be selected at once.")
+            lambda most: self._messages.tell(
+                ngettext(
+                    "At most {count} row can be selected at once.",
+                    "At most {count} rows can be selected at once.",
+                    most,
+                )
+            )
         )
         self.model.idsChanged.connect(self._on_ids)
         self.model.aged.connect(self._on_aged)
@@ -155,10 +167,10 @@ class RowsView(QWidget):
         return page
 
     def _make_view_button(self) -> QToolButton:
-        """A small button at the right end of the headings."""
+        """A small button at the end of the headings."""
         button = QToolButton(self.table.header)
-        button.setAccessibleName("How the table looks")
-        button.setToolTip("How the table looks")
+        button.setAccessibleName(_("Table view"))
+        button.setToolTip(_("Table view"))
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(button, "quiet")
         set_icon(button, "more", "muted")
@@ -297,7 +309,7 @@ class RowsView(QWidget):
         if self._scorer.job is None and self._aged and query is not None and depends_on_scores(query):
             self.refresh()
 
-    # --- what is said --------------------------------------------------------------------------------------
+    # --- messages -----------------------------------------------------------------------------------------
 
     @Slot()
     def _show_state(self) -> None:
@@ -306,18 +318,18 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(0)
         else:
             filtered = has_filters(model.query)
-            why = _why_empty(model.query) if filtered else "This project has no rows."
+            why = _why_empty(model.query) if filtered else _("This project has no rows.")
             self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
         hint = ""
         if model.query is not None and len(model.ids):
             if not self._workspace.labels:
-                hint = "No labels yet: type them at the left, then press Score."
+                hint = _("No labels yet. Type them under Labels, then press Score.")
             elif not self._workspace.runs and self._scorer.job is None:
-                hint = "Not scored yet: press Score to see the probability of every label."
+                hint = _("Not scored yet. Press Score to see the probability of every label.")
             elif self._aged:
-                hint = "Some rows may belong elsewhere by now."
+                hint = _("Some rows may no longer match.")
         self.hint.setText(hint)
         self.refresh_button.setVisible(self._aged)
         self.footer.setVisible(bool(hint))
@@ -366,7 +378,7 @@ class RowsView(QWidget):
 
     def _add_view_actions(self, menu: QMenu) -> None:
         cells = QAction(
-            "Cells of all labels",
+            _("Probabilities of all labels"),
             menu,
             checkable=True,
             checked=bool(self._preferences.settings["label_cells"]),
@@ -380,7 +392,7 @@ class RowsView(QWidget):
                 name, menu, checkable=True, checked=self._preferences.settings["row_height"] == height
             )
             action.triggered.connect(
-                lambda _=False, height=height: self._preferences.change_setting("row_height", height)
+                lambda _checked=False, height=height: self._preferences.change_setting("row_height", height)
             )
             group.addAction(action)
             menu.addAction(action)
@@ -391,7 +403,7 @@ class RowsView(QWidget):
         if not ids:
             return
         menu = self.actions_menu.menu(ids)
-        view = menu.addMenu("View")
+        view = menu.addMenu(_("View"))
         self._add_view_actions(view)
         menu.popup(at)
 
@@ -401,7 +413,7 @@ class RowsView(QWidget):
     def _sort(self, column: int) -> None:
         query = order_by_column(self._navigation.query, column, self._workspace.runs)
         if query is None:
-            self._messages.tell("Rows can be ordered by scores once they are scored: press Score.")
+            self._messages.tell(_("No scores to order by yet. Press Score."))
         else:
             self._navigation.set_query(query)
 
@@ -412,9 +424,9 @@ class RowsView(QWidget):
 
 def _why_empty(query: RowQuery) -> str:
     if query.search and not has_filters(replace(query, search="")):
-        return f"No text contains “{query.search}”."
+        return _("No text contains “{text}”.", text=isolated(query.search))
     if query.former_ids:
-        return "All rows of the label that was split are decided."
+        return _("All rows of the split label are labelled.")
     if query.state is RowState.UNLABELLED:
-        return "Nothing is left to label here."
-    return "No row matches the filters."
+        return _("Nothing left to label here.")
+    return _("No row matches the filters.")

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from sce_desktop.controllers.bulk_work import answer_for, decide_many, done_words, submit_bulk
+from sce_desktop.controllers.bulk_work import UNDO, answer_for, decide_many, done_words, submit_bulk
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.label_edits import ask, quoted, rows
+from sce_desktop.controllers.label_edits import ask, quoted
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_text import decided_names
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED, Decision
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
@@ -27,8 +28,6 @@ from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.insight.bulk import BulkOutcome
-
-_MARKS = {"flag": ("flagged", "no longer flagged"), "unsure": ("marked as unsure", "no longer unsure")}
 
 
 class SelectedRows(QObject):
@@ -54,7 +53,7 @@ class SelectedRows(QObject):
         return len(self._navigation.selected)
 
     def decide(self, decision: Decision, label_ids: tuple[int, ...] = ()) -> bool:
-        """Give all of them the same answer; ask first where that replaces another."""
+        """Give all of them the same label; ask first where that replaces another."""
         project, ids = self._workspace.project, self._navigation.selected
         if not ids or project is None:
             return False
@@ -65,10 +64,18 @@ class SelectedRows(QObject):
             do()
             return True
         names = quoted(decided_names(decision, label_ids, self._workspace.labels))
-        skips, have = decision is Decision.SKIPPED, "has" if replaced == 1 else "have"
-        question = f"Skip {rows(len(ids))}?" if skips else f"Label {rows(len(ids))} {names}?"
-        details = f"{replaced:,} of them {have} another label, which is replaced. Undo with Ctrl+Z."
-        ask(parent, question, details, "Replace labels", do)
+        if decision is Decision.SKIPPED:
+            question = ngettext("Skip {count} row?", "Skip {count} rows?", len(ids))
+        else:
+            question = ngettext(
+                "Label {count} row {labels}?", "Label {count} rows {labels}?", len(ids), labels=names
+            )
+        details = ngettext(
+            "{count} of them has another label, which is replaced.",
+            "{count} of them have another label, which is replaced.",
+            replaced,
+        )
+        ask(parent, question, f"{details} {UNDO}", _("Replace labels"), do)
         return True
 
     def _decide(
@@ -96,18 +103,22 @@ class SelectedRows(QObject):
         return True
 
     def accept(self) -> bool:
-        """Give those that have no answer what the model predicts for each."""
+        """Accept the predictions of those that are unlabelled."""
         run = next((run for run in self._workspace.runs if run.alias == MAIN_ALIAS), None)
         if not self.count:
             return False
         if run is None or self._navigation.blind:
-            self._messages.tell("There are no predictions to accept: choose a label.")
+            self._messages.tell(_("No predictions to accept. Choose a label."))
         elif (
             self._workspace.project is not None
             and self._workspace.project.first_open(self._navigation.selected) is None
         ):
             self._messages.tell(
-                f"{rows(self.count)} selected, none of them unlabelled: there is nothing to accept."
+                ngettext(
+                    "{count} row selected, none unlabelled. Nothing to accept.",
+                    "{count} rows selected, none unlabelled. Nothing to accept.",
+                    self.count,
+                )
             )
         else:
             job = submit_bulk(
@@ -118,19 +129,19 @@ class SelectedRows(QObject):
                 run,
                 self._navigation.selected,
                 self._workspace.threshold,
-                title="Accepting predictions",
+                title=_("Accepting predictions"),
                 queue=ACCEPTED,
             )
             if job is not None and self._workspace.project is not None:
-                job.finished.connect(partial(self._tell_none, self._workspace.project))
+                job.finished.connect(partial(self._report_none, self._workspace.project))
         return True
 
-    def _tell_none(self, project: Project, outcome: BulkOutcome) -> None:
+    def _report_none(self, project: Project, outcome: BulkOutcome) -> None:
         if not outcome.rows and self._workspace.project is project:
-            self._messages.tell("None of the selected rows is unlabelled and has a prediction to accept.")
+            self._messages.tell(_("No unlabelled row in the selection has a prediction to accept."))
 
     def mark(self, mark: str) -> bool:
-        """Set a mark on all of them, or take it away where all have it."""
+        """Set a mark on all of them, or remove it where all have it."""
         project = self._workspace.project
         if not self.count or project is None:
             return False
@@ -138,17 +149,29 @@ class SelectedRows(QObject):
         marks = project.marks(ids)
         on = not all(row_id in marks and getattr(marks[row_id], mark) for row_id in ids)
         if self._edits.set_marks(ids, **{mark: on}):
-            self._tell(_MARKS[mark][0 if on else 1])
+            self._report(_marked(mark, on, self.count))
         return True
 
     def take_back(self) -> bool:
-        """Take back what was decided about them."""
+        """Undo the labels of them."""
         if self.count and self._edits.clear_decision(self._navigation.selected):
-            self._tell("unlabelled again")
+            self._report(
+                ngettext("{count} row unlabelled again.", "{count} rows unlabelled again.", self.count)
+            )
         return bool(self.count)
 
-    def _tell(self, what: str) -> None:
-        self._messages.tell(f"{rows(self.count)} {what}. Undo with Ctrl+Z.")
+    def _report(self, sentence: str) -> None:
+        self._messages.tell(f"{sentence} {UNDO}")
+
+
+def _marked(mark: str, on: bool, count: int) -> str:
+    if mark == "flag":
+        if on:
+            return ngettext("{count} row flagged.", "{count} rows flagged.", count)
+        return ngettext("{count} row no longer flagged.", "{count} rows no longer flagged.", count)
+    if on:
+        return ngettext("{count} row marked as unsure.", "{count} rows marked as unsure.", count)
+    return ngettext("{count} row no longer unsure.", "{count} rows no longer unsure.", count)
 
 
 def _count_relabelled(

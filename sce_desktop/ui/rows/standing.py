@@ -1,4 +1,4 @@
-"""What Enter does with a row: the answer that it has is kept; where it has none, the model's is taken."""
+"""What Enter does with a row: its label is kept; where it has none, the prediction is accepted."""
 
 from __future__ import annotations
 
