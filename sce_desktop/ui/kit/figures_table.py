@@ -12,6 +12,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from sce_desktop.controllers.rows_text import NOT_YET
+from sce_desktop.core.i18n import number
 from sce_desktop.core.text import exact_share_text
 from sce_desktop.tasks.tables.pasting import as_tsv
 from sce_desktop.ui.kit.theme import px
@@ -65,18 +66,18 @@ class FiguresModel(QAbstractTableModel):
     ) -> bool:
         """Show ``rows``; ``icon`` returns what stands before the first cell of the row of a number.
 
-        Returns whether views have to begin anew: there are other headings, or more or fewer rows.
+        Returns whether views are reset: there are other headings, or more or fewer rows.
         """
         headings, cells = tuple(headings), tuple(tuple(row) for row in rows)
         other = headings != self.headings
-        anew = other or len(cells) != len(self.rows)
-        (self.beginResetModel if anew else self.layoutAboutToBeChanged.emit)()
+        reset = other or len(cells) != len(self.rows)
+        (self.beginResetModel if reset else self.layoutAboutToBeChanged.emit)()
         if other:
             self._sorted = None
         self.headings, self.rows, self._icon = headings, cells, icon
         self._order = self._ordered()
-        (self.endResetModel if anew else self.layoutChanged.emit)()
-        return anew
+        (self.endResetModel if reset else self.layoutChanged.emit)()
+        return reset
 
     def number(self, row: int) -> int:
         """The place, among the rows as they were given, of the one that is shown at ``row``."""
@@ -202,7 +203,7 @@ def _text(value: Value, kind: Kind) -> str:
         return NOT_YET
     if isinstance(value, str):
         return " ".join(value.split())
-    return f"{value:,}" if kind is Kind.COUNT else exact_share_text(value)
+    return number(value) if kind is Kind.COUNT else exact_share_text(value)
 
 
 def _side(heading: Heading) -> Qt.AlignmentFlag:
