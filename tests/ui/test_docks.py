@@ -49,7 +49,10 @@ def window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[M
             *(plain,) * 5,
             import_dialog=None,  # type: ignore[arg-type]
             export_dialog=None,  # type: ignore[arg-type]
-            docks=(DockPart("First", "Ctrl+1", _maker("First")), DockPart("Second", "", _maker("Second"))),
+            docks=(
+                DockPart("First", "First", "Ctrl+1", _maker("First")),
+                DockPart("Second", "Second", "", _maker("Second")),
+            ),
         ),
         theme,
         recent=RecentProjects(tmp_path / "recent.json"),

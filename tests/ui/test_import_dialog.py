@@ -246,10 +246,10 @@ def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) ->
     dialog = show(qtbot, controllers, parcels)
     assert [dialog.model.mark(row) for row in range(5)] == [
         "",
-        "No text: kept, never scored",
+        "No text: kept, but never scored",
         "",
         "",
-        "Arabic script: sce-mini cannot read it",
+        "sce-mini cannot read Arabic script",
     ]
 
 
@@ -578,7 +578,7 @@ def test_new_rows_are_counted_before_they_are_added(
     path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path, append=True)
     assert dialog.facts.texts()[0] == "1 new; 1 with a text that the project has already (added too)."
-    assert dialog.model.mark(0) == "The project has this text already"
+    assert dialog.model.mark(0) == "The project already has this text"
     assert dialog.import_button.text() == "Add 2 rows"
     with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()

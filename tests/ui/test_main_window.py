@@ -194,7 +194,7 @@ def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_proj
 def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.open_path(tmp_path / "gone.sce")
     assert window.strip.isVisible()
-    assert "not there any more" in window.strip.text.text()
+    assert "no longer exists" in window.strip.text.text()
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
@@ -410,10 +410,10 @@ def test_search_box_sets_the_query(qtbot: QtBot, window: MainWindow, make_projec
 
 
 def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> None:
-    action(window, "Dark colours").trigger()
+    action(window, "Dark theme").trigger()
     assert tokens() == DARK
     assert controllers.preferences.settings["theme"] == "dark"
-    action(window, "Light colours").trigger()
+    action(window, "Light theme").trigger()
     assert tokens() == LIGHT
 
 
@@ -429,10 +429,10 @@ def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> 
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
-        ("Unsure below", ThresholdDialog),
+        ("Confidence threshold", ThresholdDialog),
         ("Filter by a column", ColumnFilterDialog),
         ("Label sets and versions", LabelSetsDialog),
-        ("Keys", KeysDialog),
+        ("Keyboard shortcuts", KeysDialog),
     ],
 )
 def test_the_menus_open_their_dialogs(
@@ -528,8 +528,8 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
         ("picture.png", "“picture.png” cannot be opened: drop a table ("),
         ("report.docx", "“report.docx” cannot be opened: drop a table ("),
         ("no ending", "“no ending” cannot be opened: drop a table ("),
-        ("folder", "“folder” is a folder: drop one table, or a project (.sce)."),
-        ("https://example.org/a.csv", "What was dropped is not a file on this computer: save it first"),
+        ("folder", "“folder” is a folder: drop a table or a project (.sce)."),
+        ("https://example.org/a.csv", "What you dropped is not a file on this computer: save it first"),
     ],
 )
 @pytest.mark.parametrize("opened", [False, True])
@@ -592,7 +592,7 @@ def test_of_several_files_one_is_opened_and_that_is_told(
     table.write_text("text\nhello\n", encoding="utf-8")
     assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
     qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert Asked.told == "Only “b.csv” is opened: 2 other files were dropped with it."  # not behind it
+    assert Asked.told == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
 
 
 def test_of_several_projects_one_is_opened_and_that_is_told(
