@@ -19,7 +19,7 @@ from typing import Any
 
 from sce_desktop.core.i18n import PSEUDO, set_language
 
-_PATIENCE_S = 60.0
+_PATIENCE_S = 20.0
 TABLE = "Parcels.csv"
 # Actions that open a file dialog, leave the project, or need a model or another program.
 NOT_TRIGGERED = {
@@ -39,13 +39,16 @@ class Shown:
 
 
 def feature_of(thing: Any) -> str:
-    """The folder of the nearest ancestor that is a class of ours."""
+    """The folder of the nearest ancestor that is of a feature; what is made of the kit alone is the kit's."""
+    found = ""
     while thing is not None:
         parts = type(thing).__module__.split(".")
         if parts[:2] == ["sce_desktop", "ui"]:
-            return parts[2]
-        thing = thing.parent() if callable(getattr(thing, "parent", None)) else None
-    return "window"
+            found = parts[2]
+            if found != "kit" or thing.isWindow():
+                return found
+        thing = thing.parent()
+    return found or "window"
 
 
 def is_cut(widget: Any, text: str) -> bool:
@@ -97,11 +100,7 @@ def texts_of(widget: Any) -> Iterator[tuple[str, str]]:
     if isinstance(widget, QLineEdit | QPlainTextEdit):
         yield "placeholder", widget.placeholderText()
     if isinstance(widget, QSpinBox | QDoubleSpinBox):
-        yield from (
-            ("unit", widget.prefix()),
-            ("unit", widget.suffix()),
-            ("least", widget.specialValueText()),
-        )
+        yield from (("unit", widget.prefix() + widget.suffix()), ("least", widget.specialValueText()))
     if isinstance(widget, QComboBox):
         yield from (("item", widget.itemText(place)) for place in range(widget.count()))
     if isinstance(widget, QTabBar):
@@ -213,7 +212,9 @@ def main(folder: Path) -> None:
             reader.read(window)
         window.close_panels()
         for action in window.menus.all_actions():
-            if action.isEnabled() and not action.isCheckable() and action.objectName() not in NOT_TRIGGERED:
+            if not action.isEnabled() or action.isSeparator() or action.isCheckable():
+                continue
+            if action.objectName() not in NOT_TRIGGERED:
                 action.trigger()
                 read_dialogs()
         bar = window.tool_bar.findChild(RunBar)
