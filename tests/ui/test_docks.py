@@ -121,7 +121,7 @@ def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
     window.activateWindow()
     first = window.docks["First"]
     first.bring()
-    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close: First")
+    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close First")
     close.setFocus()
     qtbot.waitUntil(close.hasFocus)
     with qtbot.waitSignal(controllers.navigation.rowsFocusAsked):
