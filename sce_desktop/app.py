@@ -192,10 +192,15 @@ def make_application() -> QApplication:
     return app
 
 
+def locale_name(code: str) -> str:
+    """Return the locale in which Qt writes numbers as our messages do: Arabic with the digits 0 to 9."""
+    return {PSEUDO: "en_GB", "ar": "ar_AE"}.get(code, code)
+
+
 def _speak(app: QApplication) -> None:
     """Let Qt's own texts, numbers and the direction of the layout follow the language."""
     code = language()
-    QLocale.setDefault(QLocale("en_GB" if code == PSEUDO else code))
+    QLocale.setDefault(QLocale(locale_name(code)))
     app.setLayoutDirection(
         Qt.LayoutDirection.RightToLeft if right_to_left() else Qt.LayoutDirection.LeftToRight
     )

@@ -417,6 +417,15 @@ def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> N
     assert tokens() == LIGHT
 
 
+def test_another_language_asks_for_a_restart(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_settings()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.fields["language"].editor.setCurrentText("Deutsch")  # type: ignore[union-attr]
+    dialog.accept()
+    assert window.strip.text.text() == "Restart SCE Desktop to use the new language."
+
+
 def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> None:
     window.show_settings()
     dialog = window.findChild(SettingsDialog)
