@@ -13,12 +13,12 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.theme import chip_width, px, set_role
+from sce_desktop.ui.kit.theme import px, set_role
 
 _TYPING_MS = 250
-_SEARCH, _LEAST_SEARCH = 220, 120  # pixels
+_SEARCH, _LEAST_SEARCH = 220, 70  # pixels
 _NAME, _PROBLEM = 220, 260  # pixels at most
-_WIDE = 1100  # pixels; below, the number of rows is left to the status bar
+_WIDE = 1180  # pixels; below, the number of rows is left to the status bar
 
 
 class _SearchBox(QLineEdit):
@@ -75,8 +75,7 @@ class ToolBar(QToolBar):
         self.pattern.setCheckable(True)
         self.pattern.setAccessibleName(_("Search by regular expression"))
         self.pattern.setToolTip(_("Search by regular expression"))
-        set_role(self.pattern, "chip")
-        self.pattern.setMinimumWidth(chip_width(self.pattern.text()))
+        set_role(self.pattern, "quiet")
         self.pattern.toggled.connect(self._on_pattern)
         self.problem = ElidedLabel()
         self.problem.setMinimumWidth(1)  # typing must not widen the window: the tip of the box has it too
