@@ -17,7 +17,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import Lanes
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.core.i18n import PSEUDO, language, right_to_left
+from sce_desktop.core.i18n import PSEUDO, _, language, right_to_left
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
@@ -56,8 +56,10 @@ def main(path: Path | None, settings: Settings) -> int:
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
                 controllers.messages.tell_of_program(
-                    "The program ended unexpectedly the last time. Your projects are saved; "
-                    "the log folder (Help menu) tells where it happened.",
+                    _(
+                        "SCE Desktop ended unexpectedly last time. Your projects are saved; "
+                        "details are in the log folder (Help menu)."
+                    ),
                     "warn",
                 )
             return app.exec()
@@ -109,11 +111,11 @@ def real_parts() -> Parts:
         ),
         export_dialog=lambda c, *, parent: ExportDialog(c.workspace, c.navigation, c.projects, parent=parent),
         docks=(
-            DockPart("Fine-tune", "Ctrl+1", _finetune),
-            DockPart("Evaluate", "Ctrl+2", _evaluate),
-            DockPart("Findings", "Ctrl+3", _findings),
-            DockPart("Map", "Ctrl+4", _map),
-            DockPart("Duplicates", "Ctrl+5", _duplicates),
+            DockPart("Fine-tune", _("Fine-tune"), "Ctrl+1", _finetune),
+            DockPart("Evaluate", _("Evaluate"), "Ctrl+2", _evaluate),
+            DockPart("Findings", _("Findings"), "Ctrl+3", _findings),
+            DockPart("Map", _("Map"), "Ctrl+4", _map),
+            DockPart("Duplicates", _("Duplicates"), "Ctrl+5", _duplicates),
         ),
     )
 
@@ -190,10 +192,15 @@ def make_application() -> QApplication:
     return app
 
 
+def locale_name(code: str) -> str:
+    """Return the locale in which Qt writes numbers as our messages do: Arabic with the digits 0 to 9."""
+    return {PSEUDO: "en_GB", "ar": "ar_AE"}.get(code, code)
+
+
 def _speak(app: QApplication) -> None:
     """Let Qt's own texts, numbers and the direction of the layout follow the language."""
     code = language()
-    QLocale.setDefault(QLocale("en_GB" if code == PSEUDO else code))
+    QLocale.setDefault(QLocale(locale_name(code)))
     app.setLayoutDirection(
         Qt.LayoutDirection.RightToLeft if right_to_left() else Qt.LayoutDirection.LeftToRight
     )

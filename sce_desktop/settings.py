@@ -12,7 +12,7 @@ from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import LANGUAGES, PSEUDO
+from sce_desktop.core.i18n import LANGUAGES, N_, PSEUDO, _
 from sce_desktop.core.precision import AUTO, PRECISIONS
 from sce_desktop.temporary import temporary_beside
 
@@ -23,7 +23,10 @@ Value = str | int | float | bool
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. ``choices`` lists the only values allowed; ``least`` and ``most`` bound a number."""
+    """One setting. ``choices`` lists the only values allowed; ``least`` and ``most`` bound a number.
+
+    ``label`` and ``help`` are translated where they are shown.
+    """
 
     key: str
     type: type
@@ -44,28 +47,54 @@ class Setting:
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
         if type(value) is not self.type:
-            raise UserError(f"The setting {self.key} must be of type {self.type.__name__}, not {value!r}.")
+            raise UserError(
+                _(
+                    "The setting “{key}” must be of type {type}, not “{value}”.",
+                    key=self.key,
+                    type=self.type.__name__,
+                    value=value,
+                )
+            )
         if self.choices and value not in self.choices:
             raise UserError(
-                f"The setting {self.key} must be one of {', '.join(self.choices)}, not {value!r}."
+                _(
+                    "The setting “{key}” must be one of {choices}, not “{value}”.",
+                    key=self.key,
+                    choices=", ".join(filter(None, self.choices)),
+                    value=value,
+                )
             )
         if isinstance(value, int | float):
             if self.least is not None and value < self.least:
-                raise UserError(f"The setting {self.key} must be at least {self.least:g}, not {value!r}.")
+                raise UserError(
+                    _(
+                        "The setting “{key}” must be at least {least}, not {value}.",
+                        key=self.key,
+                        least=f"{self.least:g}",
+                        value=value,
+                    )
+                )
             if self.most is not None and value > self.most:
-                raise UserError(f"The setting {self.key} must be at most {self.most:g}, not {value!r}.")
+                raise UserError(
+                    _(
+                        "The setting “{key}” must be at most {most}, not {value}.",
+                        key=self.key,
+                        most=f"{self.most:g}",
+                        value=value,
+                    )
+                )
         return value  # type: ignore[return-value]
 
 
 SETTINGS: tuple[Setting, ...] = (
-    Setting("model", str, "sce-mini", "Model", "Name or folder of the model that scores new projects."),
-    Setting("baseline", str, "similarity", "Baseline", "Shown beside the model; empty: the model alone."),
+    Setting("model", str, "sce-mini", N_("Model"), N_("Scores new projects.")),
+    Setting("baseline", str, "similarity", N_("Baseline"), N_("Shown next to the model, for comparison.")),
     Setting(
         "llm_rows",
         str,
         "screen",
-        "Rows of the LLM",
-        "An LLM is slow: it is asked about the rows on the screen, or about all.",
+        N_("LLM rows"),
+        N_("An LLM is slow: it scores the visible rows, or all."),
         choices=("screen", "all"),
         shown=False,
     ),
@@ -73,84 +102,95 @@ SETTINGS: tuple[Setting, ...] = (
         "device",
         str,
         "auto",
-        "Device",
-        "Where models run; automatic takes a GPU that works.",
+        N_("Device"),
+        N_("Where models run. Automatic uses a GPU if one works."),
         choices=("auto", "cpu", "cuda", "mps"),
     ),
     Setting(
         "precision",
         str,
         AUTO,
-        "Precision",
-        "Automatic uses 16 bits where the processor or the GPU is faster in them.",
+        N_("Precision"),
+        N_("Automatic uses 16 bits where that is faster."),
         choices=(AUTO, *PRECISIONS),
     ),
     Setting(
         "threads",
         int,
         0,
-        "Processor cores",
-        "How many a model may use; 0: all but one.",
+        N_("Processor cores"),
+        N_("How many a model may use."),
         least=0,
         most=1024,
     ),
-    Setting("excel_safe", bool, False, "Excel-safe csv", "Put ' before cells that Excel would run."),
+    Setting(
+        "excel_safe",
+        bool,
+        False,
+        N_("Excel-safe CSV"),
+        N_("Protect against formulas (CSV injection)."),
+    ),
     Setting(
         "cache_megabytes",
         int,
         2000,
-        "Size of the vector cache",
-        "Megabytes on disk; what was used longest ago goes first.",
+        N_("Vector cache"),
+        N_("Size on disk. What was not used for longest is removed first."),
         least=10,
     ),
-    Setting("projects_folder", str, "", "Folder of new projects", "Empty: the usual place of this system."),
+    Setting(
+        "projects_folder",
+        str,
+        "",
+        N_("New projects folder"),
+        N_("Empty: the default folder of this system."),
+    ),
     Setting(
         "language",
         str,
         "",
-        "Language",
-        "Of the window, from the next start on. As the system: English where there is no translation.",
+        N_("Language"),
+        N_("Takes effect when SCE Desktop starts again."),
         choices=("", *LANGUAGES, PSEUDO),
     ),
     Setting(
         "theme",
         str,
         "system",
-        "Appearance",
-        "As the system, or always the same.",
+        N_("Theme"),
+        N_("Colours of the window."),
         choices=("system", "light", "dark"),
     ),
     Setting(
         "row_height",
         str,
         "normal",
-        "Rows of the table",
-        "How high they are; comfortable shows two lines of text.",
+        N_("Row height"),
+        N_("Comfortable shows two lines of text."),
         choices=("compact", "normal", "comfortable"),
     ),
-    Setting("label_cells", bool, True, "Cells of all labels", "A column with every label's probability."),
-    Setting("blind", bool, False, "Blind mode", "Hides what models say while you decide."),
+    Setting("label_cells", bool, True, N_("All-labels column"), N_("Shows the probability of every label.")),
+    Setting("blind", bool, False, N_("Blind mode"), N_("Hides predictions while you label.")),
     Setting(
         "digit_keys",
         str,
         "rank",
-        "Digit keys",
-        "By rank 1 is always the likeliest label; fixed, each label keeps its digit.",
+        N_("Digit keys"),
+        N_("By rank: 1 is always the likeliest label. Fixed: each label keeps its digit."),
         choices=("rank", "fixed"),
     ),
-    Setting("digit_keys_asked", bool, False, "Digit keys chosen", "Asked in the first review.", shown=False),
-    Setting("keys", str, "", "Keys", "Keys other than the usual ones, by command.", shown=False),
+    Setting("digit_keys_asked", bool, False, "", "", shown=False),
+    Setting("keys", str, "", "", "", shown=False),
     Setting(
         "auto_finetune",
         int,
         0,
-        "Fine-tune by itself",
-        "After so many newly labelled rows, in the background. The new version is used only if an exact "
-        "test finds it better.",
+        N_("Auto fine-tune after"),
+        N_("Runs in the background. The new version is used only if it is better."),
         least=0,
         most=100_000,
     ),
-    Setting("offline", bool, True, "Stay offline", "Off: models can be downloaded when you ask for it."),
+    Setting("offline", bool, True, N_("Stay offline"), N_("Turn off to allow downloads that you start.")),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}
 
@@ -168,7 +208,7 @@ class Settings:
         """Read the settings of ``file`` (default: the user's).
 
         A missing file means defaults, and so does one that cannot be understood: settings must never keep the
-        program from starting. Keys of a newer version are kept; values that are not allowed are left out.
+        program from starting. Keys of a newer version are kept; values that are not allowed are ignored.
         """
         settings = cls(file or paths.settings_file())
         try:
@@ -217,4 +257,10 @@ class Settings:
                     os.fsync(stream.fileno())
                 aside.replace(self.file)
         except OSError as error:
-            raise UserError(f"The settings cannot be written to {self.file}: {error.strerror}.") from error
+            raise UserError(
+                _(
+                    "The settings cannot be written to {file}: {reason}.",
+                    file=self.file,
+                    reason=error.strerror,
+                )
+            ) from error

@@ -11,12 +11,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QTimer
+from PySide6.QtCore import QLocale, QTimer
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import app, paths
 from sce_desktop.controllers import work
+from sce_desktop.core import i18n
 from sce_desktop.core.errors import UserError
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -157,3 +158,12 @@ def test_missing_model_is_one_sentence(start: Callable[..., int]) -> None:
 
     start(wait)
     assert told == ["There is no model here."]
+
+
+@pytest.mark.parametrize("code", i18n.LANGUAGES)
+def test_qt_writes_numbers_as_the_messages_do(code: str) -> None:
+    i18n.set_language(code, paths.resources_dir() / "locale")
+    try:
+        assert QLocale(app.locale_name(code)).toString(1_234_567) == i18n.number(1_234_567)
+    finally:
+        i18n.set_language("en")

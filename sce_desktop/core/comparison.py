@@ -11,9 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.estimates import CONFIDENCE_LEVEL
-from sce_desktop.core.words import plural
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.metrics import CONFIDENCE_LEVEL
 
 # scipy takes a second to import: it comes with the first call.
 

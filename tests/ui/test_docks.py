@@ -49,7 +49,10 @@ def window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[M
             *(plain,) * 5,
             import_dialog=None,  # type: ignore[arg-type]
             export_dialog=None,  # type: ignore[arg-type]
-            docks=(DockPart("First", "Ctrl+1", _maker("First")), DockPart("Second", "", _maker("Second"))),
+            docks=(
+                DockPart("First", "First", "Ctrl+1", _maker("First")),
+                DockPart("Second", "Second", "", _maker("Second")),
+            ),
         ),
         theme,
         recent=RecentProjects(tmp_path / "recent.json"),
@@ -118,7 +121,7 @@ def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
     window.activateWindow()
     first = window.docks["First"]
     first.bring()
-    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close: First")
+    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close First")
     close.setFocus()
     qtbot.waitUntil(close.hasFocus)
     with qtbot.waitSignal(controllers.navigation.rowsFocusAsked):

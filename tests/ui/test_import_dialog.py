@@ -243,10 +243,10 @@ def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) ->
     dialog = show(qtbot, controllers, parcels)
     assert [dialog.model.mark(row) for row in range(5)] == [
         "",
-        "No text: kept, never scored",
+        "No text: kept, but never scored",
         "",
         "",
-        "Arabic script: sce-mini cannot read it",
+        "sce-mini cannot read Arabic script",
     ]
 
 

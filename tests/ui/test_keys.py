@@ -111,7 +111,7 @@ def test_the_sheet_refuses_a_key_that_is_taken(qtbot: QtBot, controllers: Contro
     dialog.show()
     ok = dialog.buttons.button(QDialogButtonBox.StandardButton.Ok)
     QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_F)
-    assert dialog.problem.text() == "F is the key of “Skip” already: choose another."
+    assert dialog.problem.text() == "F is already the key for “Skip”: choose another."
     assert not ok.isEnabled()
     QTest.keyClick(dialog.fields["skip"], Qt.Key.Key_4)
     assert "label button" in dialog.problem.text()

@@ -194,7 +194,7 @@ def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_proj
 def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.open_path(tmp_path / "gone.sce")
     assert window.strip.isVisible()
-    assert "not there any more" in window.strip.text.text()
+    assert "no longer exists" in window.strip.text.text()
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
@@ -415,6 +415,15 @@ def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> N
     assert tokens() == LIGHT
 
 
+def test_another_language_asks_for_a_restart(qtbot: QtBot, window: MainWindow) -> None:
+    window.show_settings()
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.fields["language"].editor.setCurrentText("Deutsch")  # type: ignore[union-attr]
+    dialog.accept()
+    assert window.strip.text.text() == "Restart SCE Desktop to use the new language."
+
+
 def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> None:
     window.show_settings()
     dialog = window.findChild(SettingsDialog)
@@ -526,8 +535,8 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
         ("picture.png", "“picture.png” cannot be opened: drop a table ("),
         ("report.docx", "“report.docx” cannot be opened: drop a table ("),
         ("no ending", "“no ending” cannot be opened: drop a table ("),
-        ("folder", "“folder” is a folder: drop one table, or a project (.sce)."),
-        ("https://example.org/a.csv", "What was dropped is not a file on this computer: save it first"),
+        ("folder", "“folder” is a folder: drop a table or a project (.sce)."),
+        ("https://example.org/a.csv", "What you dropped is not a file on this computer: save it first"),
     ],
 )
 @pytest.mark.parametrize("opened", [False, True])
@@ -590,7 +599,7 @@ def test_of_several_files_one_is_opened_and_that_is_told(
     table.write_text("text\nhello\n", encoding="utf-8")
     assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
     qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert Asked.told == "Only “b.csv” is opened: 2 other files were dropped with it."  # not behind it
+    assert Asked.told == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
 
 
 def test_of_several_projects_one_is_opened_and_that_is_told(

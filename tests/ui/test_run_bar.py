@@ -237,7 +237,7 @@ def test_the_device_is_chosen(qtbot: QtBot, controllers: Controllers, opened: Ru
     actions = {action.text(): action for action in opened.device_menu().actions()}
     actions["CPU"].trigger()
     assert controllers.scorer.device == "cpu"
-    assert opened.device_button.text() == "CPU ▾"
+    assert opened.device_button.text() == "Device: CPU ▾"
 
 
 def test_only_devices_of_this_machine_are_offered(controllers: Controllers, opened: RunBar) -> None:
@@ -272,7 +272,7 @@ def test_an_llm_of_the_settings_stands_beside_similarity(
     qtbot.addWidget(bar)
     open_in(qtbot, controllers, make_project(labels=LABELS))
     settle(qtbot, controllers)
-    assert bar.llm_button.text() == "LLM: screen ✓ ▾"
+    assert bar.llm_button.text() == "LLM: visible ✓ ▾"
     assert bar.baseline_button.text() == "+ Similarity"
     bar._on_models([("sce-mini", "sce"), ("all-MiniLM-L6-v2", "similarity")])
     menus = [action.menu() for action in bar.model_menu().actions()]
@@ -297,14 +297,14 @@ def test_the_llm_is_switched_on_for_the_screen_then_for_all(
 ) -> None:
     opened._on_models([("sce-mini", "sce"), ("tiny-chat", "llm"), ("other", "llm")])
     assert llm_actions(opened)["Off"].isChecked()
-    llm_actions(opened)["For the rows on the screen"].trigger()
+    llm_actions(opened)["For visible rows"].trigger()
     qtbot.waitUntil(lambda: controllers.scorer.llm == "llm:tiny-chat")
     assert controllers.scorer.baselines == ("similarity", "llm:tiny-chat")
-    assert opened.llm_button.text() == "LLM: screen ✓ ▾"
+    assert opened.llm_button.text() == "LLM: visible ✓ ▾"
     assert opened.llm_button.isChecked()
     assert engine.choices == []  # nothing has been scored yet, so nothing follows by itself
     actions = llm_actions(opened)
-    assert actions["For the rows on the screen"].isChecked()
+    assert actions["For visible rows"].isChecked()
     assert actions["tiny-chat"].isChecked()
     actions["other"].trigger()
     qtbot.waitUntil(lambda: controllers.scorer.llm == "llm:other")
@@ -341,7 +341,7 @@ def test_without_an_llm_the_way_to_one_is_shown(
     opened._on_models([("sce-mini", "sce")])
     actions = llm_actions(opened)
     assert not actions["For all rows"].isEnabled()
-    actions["Get an LLM…"].trigger()
+    actions["Download an LLM…"].trigger()
     dialogs = [child for child in opened.window().findChildren(ModelsDialog) if child.isVisible()]
     assert len(dialogs) == 1
     qtbot.waitUntil(lambda: dialogs[0]._chosen() == default_of("llm"))

@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QSettings, Qt
 from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
@@ -19,16 +19,20 @@ from sce_desktop.controllers.jobs import Lane
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import LANGUAGES, PSEUDO
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowState
 from sce_desktop.settings import SETTINGS, Settings
+from sce_desktop.tasks.scoring.models import Baseline
 from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.command_history import CommandHistory
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.message_strip import INFO_MS, MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette, matches
 from sce_desktop.ui.kit.theme import LIGHT, set_role
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.jobs_panel import JobsPanel
+from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 from sce_desktop.ui.window.settings_dialog import SettingsDialog, grouped
 from sce_desktop.ui.window.start_page import StartPage, ago
 from sce_desktop.ui.window.status_bar import StatusBar
@@ -166,7 +170,7 @@ def test_recent_projects_show_their_state_and_open(qtbot: QtBot, tmp_path: Path)
     qtbot.addWidget(page)
     texts = [page.recent_list.item(row).text() for row in range(page.recent_list.count())]
     assert texts[0] == "There\n2,400 rows · 1,466 scored · 258 labelled · just now"
-    assert "not there any more" in texts[1]
+    assert "no longer exists" in texts[1]
     page.recent_list.setCurrentRow(0)
     with qtbot.waitSignal(page.pathChosen) as chosen:
         qtbot.keyClick(page.recent_list, Qt.Key.Key_Return)
@@ -269,8 +273,8 @@ def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, lane: Lane) -> None:
     qtbot.waitUntil(lambda: not lane.busy)
     cells = [[panel.model.index(row, column).data() for column in range(4)] for row in range(2)]
     assert cells == [
-        ["Import", "finished", "0 s", "3 rows have no text."],
-        ["Export", "failed", "0 s", "The disk is full; free some space."],
+        ["Import", "Finished", "0 s", "3 rows have no text."],
+        ["Export", "Failed", "0 s", "The disk is full; free some space."],
     ]
 
 
@@ -299,7 +303,77 @@ def test_log_handler_goes_with_the_panel(qtbot: QtBot, lane: Lane) -> None:
     qtbot.waitUntil(lambda: added not in handlers)
 
 
+def test_models_are_chosen_among_the_installed_ones(qtbot: QtBot) -> None:
+    model, baseline = (
+        ModelChooser(CHOOSERS[key], value) for key, value in (("model", "mine"), ("baseline", ""))
+    )
+    for chooser in (model, baseline):
+        qtbot.addWidget(chooser)
+        assert not chooser.isEditable()
+        chooser.show_models([("sce-mini", "sce"), ("e5-base-v2", "similarity"), ("qwen", "llm")])
+    assert [model.itemData(place) for place in range(model.count())] == ["sce-mini", "mine"]
+    assert model.currentData() == "mine"  # a folder, or a model that is gone
+    values = [baseline.itemData(place) for place in range(baseline.count())]
+    assert values == ["", "similarity", "similarity:e5-base-v2", "llm:qwen"]
+    assert all(not value or Baseline.parse(value).spec == value for value in values)
+    assert baseline.currentText() == "None"
+    baseline.setCurrentIndex(3)
+    baseline.show_models([("sce-mini", "sce")])
+    assert baseline.currentData() == "llm:qwen"
+
+
+@pytest.mark.parametrize("code", LANGUAGES)
+def test_the_language_is_chosen_by_its_own_name(qtbot: QtBot, tmp_path: Path, code: str) -> None:
+    dialog = SettingsDialog(Settings(tmp_path / "settings.json"))
+    qtbot.addWidget(dialog)
+    language = dialog.fields["language"].editor
+    assert isinstance(language, QComboBox)
+    assert language.currentText() == "System language"
+    assert language.findData(PSEUDO) < 0
+    language.setCurrentText(LANGUAGES[code])
+    with qtbot.waitSignal(dialog.changed) as changed:
+        dialog.accept()
+    assert changed.args == [{"language"}]
+    assert Settings.load(tmp_path / "settings.json")["language"] == code
+
+
 # --- palette -----------------------------------------------------------------------------------------------
+
+
+def history_in(folder: Path) -> CommandHistory:
+    return CommandHistory(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
+
+
+def test_what_is_used_often_and_lately_comes_first(tmp_path: Path) -> None:
+    history = history_in(tmp_path)
+    for name in ("Export", "Export", "Find", "Open", "Open", "Open"):
+        history.note(name)
+    names = ["Add rows", "Find", "Export", "Open", "Quit"]
+    assert history_in(tmp_path).ordered(names, str) == ["Open", "Export", "Find", "Add rows", "Quit"]
+    for _ in range(4):
+        history.note("Find")
+    assert history.ordered(names, str)[0] == "Find"
+
+
+@pytest.mark.parametrize("stored", ["{", "[]", "3", '{"Open": "often", "Find": null}', "[" * 100_000])
+def test_a_history_that_makes_no_sense_counts_as_none(tmp_path: Path, stored: str) -> None:
+    history = history_in(tmp_path)
+    history._state.setValue("commands", stored)
+    assert history.ordered(["Find", "Open"], str) == ["Find", "Open"]
+    history.note("Open")
+    assert history.ordered(["Find", "Open"], str) == ["Open", "Find"]
+
+
+def test_the_palette_shows_first_what_it_was_used_for(qtbot: QtBot, tmp_path: Path) -> None:
+    window = QWidget()
+    qtbot.addWidget(window)
+    actions = [QAction(text, window) for text in ("&Open…", "&Export…", "&Find…")]
+    palette = CommandPalette(actions, history_in(tmp_path), window)
+    qtbot.keyClicks(palette.field, "find")
+    qtbot.keyClick(palette.field, Qt.Key.Key_Return)
+    again = CommandPalette(actions, history_in(tmp_path), window)
+    items = [again.list.topLevelItem(place) for place in range(again.list.topLevelItemCount())]
+    assert [item.text(0) for item in items if item is not None] == ["Find", "Open", "Export"]
 
 
 def test_words_match_in_any_order() -> None:
@@ -307,7 +381,7 @@ def test_words_match_in_any_order() -> None:
     assert not matches("File: Save a copy", "export")
 
 
-def test_palette_filters_and_triggers(qtbot: QtBot) -> None:
+def test_palette_filters_and_triggers(qtbot: QtBot, tmp_path: Path) -> None:
     window = QWidget()
     qtbot.addWidget(window)
     ran: list[str] = []
@@ -316,7 +390,7 @@ def test_palette_filters_and_triggers(qtbot: QtBot) -> None:
         action.triggered.connect(lambda _=False, action=action: ran.append(action.text()))
     actions[2].setVisible(False)
     actions[3].setEnabled(False)
-    palette = CommandPalette(actions, window)
+    palette = CommandPalette(actions, history_in(tmp_path), window)
     assert palette.list.topLevelItemCount() == 2
     qtbot.keyClick(palette.field, Qt.Key.Key_Down)
     assert palette.list.currentItem().text(0) == "Export"

@@ -226,5 +226,5 @@ def test_the_menu_marks_the_queue_to_begin_with_and_the_sheet_has_its_key(
     qtbot.addWidget(dialog)
     assert dialog.fields["start"].text() == "Q"
     dialog.fields["skip"].set_key("Q")
-    assert dialog.problem.text().startswith("Q is the key of")
+    assert dialog.problem.text().startswith("Q is already")
     settle(qtbot, controllers)

@@ -92,7 +92,7 @@ def plain(_window: MainWindow) -> None:
 
 def with_an_llm(window: MainWindow) -> None:
     window._controllers.scorer.show_baseline("llm:some")
-    assert run_bar(window).llm_button.text() == "LLM: screen ✓ ▾"
+    assert run_bar(window).llm_button.text() == "LLM: visible ✓ ▾"
 
 
 def with_a_wrong_search(window: MainWindow) -> None:
@@ -122,7 +122,7 @@ def test_what_gives_way_is_whole_again_where_there_is_room(qtbot: QtBot, window:
     assert model.text().startswith("pa")
     assert "…" in model.text()
     assert model.text().endswith(" 1 (joint) ▾")
-    assert model.toolTip() == f"Model that scores: {TITLE}"
+    assert model.toolTip() == f"Model: {TITLE}"
     assert model.accessibleDescription() == TITLE
     assert bar.name.text().endswith("…")
     assert window._controllers.workspace.project is not None

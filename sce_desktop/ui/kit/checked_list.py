@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QHeaderView, QLineEdit, QTreeWidgetItem, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.palette import matches
 from sce_desktop.ui.kit.theme import SPACE_M, px
 
 _VALUE = Qt.ItemDataRole.UserRole
+Thing = Literal["label", "value"]
+
+
+class _Words(NamedTuple):
+    """What a list of one kind of thing says: its search field, its name for screen readers, its heading."""
+
+    search: str
+    hint: str
+    name: str
+    heading: str
+
+
+_WORDS: dict[Thing, _Words] = {
+    "label": _Words(_("Find a label"), _("Find a label…"), _("Labels and their rows"), _("Label")),
+    "value": _Words(_("Find a value"), _("Find a value…"), _("Values and their rows"), _("Value")),
+}
 
 
 class CheckedList(QWidget):
@@ -20,12 +37,13 @@ class CheckedList(QWidget):
 
     taken = Signal()  # the one was double-clicked
 
-    def __init__(self, thing: str, parent: QWidget | None = None, *, one: bool = False) -> None:
+    def __init__(self, thing: Thing, parent: QWidget | None = None, *, one: bool = False) -> None:
         super().__init__(parent)
         self._one = one
-        self.search = QLineEdit(placeholderText=f"Find a {thing}…")
-        self.search.setAccessibleName(f"Find a {thing}")
-        self.list = flat_list(f"{thing.capitalize()}s and their rows", (thing.capitalize(), "Rows"))
+        words = _WORDS[thing]
+        self.search = QLineEdit(placeholderText=words.hint)
+        self.search.setAccessibleName(words.search)
+        self.list = flat_list(words.name, (words.heading, _("Rows")))
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self.list.header().setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
@@ -42,9 +60,9 @@ class CheckedList(QWidget):
         self, name: str, rows: int | None, value: object, *, checked: bool, icon: QIcon | None = None
     ) -> None:
         """Add a thing that so many rows have (None: not known); ``value`` stands for it in `checked`."""
-        item = QTreeWidgetItem([name, "" if rows is None else f"{rows:,}"])
+        item = QTreeWidgetItem([name, "" if rows is None else number(rows)])
         item.setData(0, _VALUE, value)
-        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)
+        item.setTextAlignment(1, Qt.AlignmentFlag.AlignRight)  # trailing: Qt mirrors it
         if icon is not None:
             item.setIcon(0, icon)
         self.list.addTopLevelItem(item)

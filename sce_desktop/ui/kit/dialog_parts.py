@@ -1,11 +1,11 @@
-"""What dialogs have in common: how they open, their margins, buttons and lists, and how they say no."""
+"""What dialogs have in common: how they open, their margins, buttons and lists, and how they refuse."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut
@@ -25,11 +25,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.ui.kit.fields import keep_still
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 
 AnyDialog = TypeVar("AnyDialog", bound=QDialog)
+Replaced = Literal["file", "model folder"]
+_REPLACING: dict[Replaced, tuple[str, str]] = {  # the title of the question, and what it means
+    "file": (_("Replace a file"), N_("The file in {folder} will be lost.")),
+    "model folder": (_("Replace a model folder"), N_("The model folder in {folder} will be lost.")),
+}
 
 GUIDE_ACTION = "guide"  # object name of the action that shows the guide
 
@@ -112,19 +118,20 @@ def ask_save(
 
 
 def ask_replace(
-    parent: QWidget, path: Path, chosen: Callable[[Path, bool], object], *, what: str = "file"
+    parent: QWidget, path: Path, chosen: Callable[[Path, bool], object], *, what: Replaced = "file"
 ) -> QMessageBox | None:
     """Call ``chosen`` with ``path`` and whether it may be replaced, after asking where something is there."""
     if not os.path.lexists(path):
         chosen(path, False)
         return None
     box = QMessageBox(parent)
-    box.setWindowTitle(f"Replace a {what}")
+    title, meaning = _REPLACING[what]
+    box.setWindowTitle(title)
     box.setTextFormat(Qt.TextFormat.PlainText)
-    box.setText(f"“{path.name}” already exists. Replace it?")
-    box.setInformativeText(f"The {what} in {path.parent} will be lost.")
+    box.setText(_("“{name}” already exists. Replace it?", name=path.name))
+    box.setInformativeText(_(meaning, folder=path.parent))
     box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel)
-    box.button(QMessageBox.StandardButton.Yes).setText("Replace")
+    box.button(QMessageBox.StandardButton.Yes).setText(_("Replace"))
     box.setDefaultButton(QMessageBox.StandardButton.Cancel)
     box.accepted.connect(lambda: chosen(path, True))
     return open_dialog(box)
@@ -142,9 +149,9 @@ def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
     """Return the buttons of ``dialog``, connected to its accept and reject; OK is the filled one."""
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
     ok = buttons.button(QDialogButtonBox.StandardButton.Ok)
-    ok.setAccessibleName("OK")
+    ok.setAccessibleName(_("OK"))
     set_role(ok, "primary")
-    buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName("Cancel")
+    buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons
@@ -154,7 +161,7 @@ def problem_label() -> QLabel:
     """Return a label, hidden as yet, for the sentence that says why OK cannot be."""
     label = QLabel(wordWrap=True)
     label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setAccessibleName("Problem")
+    label.setAccessibleName(_("Validation message"))
     set_role(label, "warn")
     label.hide()
     return label

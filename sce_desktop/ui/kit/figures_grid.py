@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.controllers.words import MEASURES
+from sce_desktop.core.i18n import _
 from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
@@ -21,7 +22,7 @@ class FiguresGrid(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Before and after")
+        self.setAccessibleName(_("Before and after"))
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(px(SPACE_M))

@@ -67,18 +67,18 @@ class FiguresModel(QAbstractTableModel):
     ) -> bool:
         """Show ``rows``; ``icon`` returns what stands before the first cell of the row of a number.
 
-        Returns whether views have to begin anew: there are other headings, or more or fewer rows.
+        Returns whether views are reset: there are other headings, or more or fewer rows.
         """
         headings, cells = tuple(headings), tuple(tuple(row) for row in rows)
         other = headings != self.headings
-        anew = other or len(cells) != len(self.rows)
-        (self.beginResetModel if anew else self.layoutAboutToBeChanged.emit)()
+        reset = other or len(cells) != len(self.rows)
+        (self.beginResetModel if reset else self.layoutAboutToBeChanged.emit)()
         if other:
             self._sorted = None
         self.headings, self.rows, self._icon = headings, cells, icon
         self._order = self._ordered()
-        (self.endResetModel if anew else self.layoutChanged.emit)()
-        return anew
+        (self.endResetModel if reset else self.layoutChanged.emit)()
+        return reset
 
     def number(self, row: int) -> int:
         """The place, among the rows as they were given, of the one that is shown at ``row``."""

@@ -6,14 +6,21 @@ from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QUrl
 
+from sce_desktop.core.i18n import _
+
 PROJECT_SUFFIX = ".sce"
 TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json")
-KINDS = "CSV, TSV, TXT, XLSX, Parquet or JSONL"
+KINDS = _("CSV, TSV, TXT, XLSX, Parquet or JSONL")
 _TABLES = " ".join(f"*{suffix} *{suffix}.gz" for suffix in TABLE_SUFFIXES)
-TABLE_FILTER = f"Tables ({_TABLES})"
-PROJECT_FILTER = f"Projects (*{PROJECT_SUFFIX})"
+TABLE_FILTER = _("Tables ({endings})", endings=_TABLES)
+PROJECT_FILTER = _("Projects ({endings})", endings=f"*{PROJECT_SUFFIX}")
 OPEN_FILTERS = ";;".join(
-    (f"Projects and tables (*{PROJECT_SUFFIX} {_TABLES})", PROJECT_FILTER, TABLE_FILTER, "All files (*)")
+    (
+        _("Projects and tables ({endings})", endings=f"*{PROJECT_SUFFIX} {_TABLES}"),
+        PROJECT_FILTER,
+        TABLE_FILTER,
+        _("All files ({endings})", endings="*"),
+    )
 )
 
 
@@ -42,11 +49,13 @@ def why_not_dropped(data: QMimeData) -> str:
         return ""
     first = urls[0]
     if not first.isLocalFile():
-        return "What was dropped is not a file on this computer: save it first, then drop the file."
+        return _("What you dropped is not a file on this computer: save it first, then drop the file.")
     path = Path(first.toLocalFile())
     if path.is_dir():
-        return f"“{path.name}” is a folder: drop one table, or a project (.sce)."
-    return f"“{path.name}” cannot be opened: drop a table ({KINDS}) or a project (.sce)."
+        return _("“{name}” is a folder: drop a table or a project (.sce).", name=path.name)
+    return _(
+        "“{name}” cannot be opened: drop a table ({kinds}) or a project (.sce).", name=path.name, kinds=KINDS
+    )
 
 
 def left_out(data: QMimeData) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
+from PySide6.QtWidgets import QApplication, QLayout, QLayoutItem, QStyle, QWidget
 
 
 class FlowLayout(QLayout):
-    """Left to right, then down; hidden widgets take no room."""
+    """In the direction of the language, then down; hidden widgets take no room."""
 
     def __init__(self, parent: QWidget | None = None, *, gap: int = 4) -> None:
         super().__init__(parent)
@@ -77,12 +77,14 @@ class FlowLayout(QLayout):
         return lines
 
     def _arrange(self, area: QRect, *, move: bool) -> int:
-        y = area.y()
+        parent, y = self.parentWidget(), area.y()
+        direction = QApplication.layoutDirection() if parent is None else parent.layoutDirection()
         for line in self._lines(area.width()):
             x, height = area.x(), max(size.height() for _, size in line)
             for item, size in line:
                 if move:
-                    item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+                    place = QRect(QPoint(x, y + (height - size.height()) // 2), size)
+                    item.setGeometry(QStyle.visualRect(direction, area, place))
                 x += size.width() + self._gap
             y += height + self._gap
         return max(0, y - self._gap - area.y())

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPixmap
+from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QApplication
 from shiboken6 import isValid
 
@@ -27,6 +27,8 @@ from sce_desktop.ui.kit.theme import MARK_RADIUS, px, tokens
 log = logging.getLogger(__name__)
 
 _PROPERTY = "icon_name"
+_MIRRORED = {"left": "right", "right": "left", "undo": "redo", "redo": "undo"}
+"""Icons that point where the text goes, and what stands for them where it goes from right to left."""
 
 
 @functools.cache
@@ -49,6 +51,8 @@ def svg_file(name: str, colour: str) -> str:
 
 def icon(name: str, role: str = "ink") -> QIcon:
     """Icon ``name`` in the colour of token ``role`` as the theme is now."""
+    if QGuiApplication.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        name = _MIRRORED.get(name, name)
     return QIcon(svg_file(name, getattr(tokens(), role)))
 
 
@@ -72,7 +76,7 @@ def label_icon(colour: str) -> QIcon:
 
 
 def recolour(app: QApplication) -> None:
-    """Draw every icon set by `set_icon` anew. `Theme` calls this."""
+    """Draw every icon set by `set_icon` again. `Theme` calls this."""
     targets: list[QAction | QAbstractButton] = []
     for widget in app.allWidgets():
         if isinstance(widget, QAbstractButton):
@@ -80,5 +84,5 @@ def recolour(app: QApplication) -> None:
         if widget.isWindow():
             targets.extend(widget.findChildren(QAction))
     for target in targets:
-        if isValid(target) and (wanted := target.property(_PROPERTY)):  # menus make some actions anew
+        if isValid(target) and (wanted := target.property(_PROPERTY)):  # menus rebuild some actions
             target.setIcon(icon(*wanted))

@@ -1,4 +1,4 @@
-"""All keys on one sheet; those of single commands can be changed, and no key ever does two things."""
+"""All keyboard shortcuts; those of single commands can be changed, and no key ever does two things."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.keymap import COMMANDS, SETTING, plain_key, shown_key
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, problem_label
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, px, set_role
 
@@ -33,8 +34,8 @@ class KeyField(QLineEdit):
     def __init__(self, name: str, key: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(name)
-        self.setPlaceholderText("Press a key")
-        self.setToolTip("Press the new key")
+        self.setPlaceholderText(_("Press a key"))
+        self.setToolTip(_("Press the new key"))
         self.setMaximumWidth(px(110))
         self.key = ""
         self.set_key(key)
@@ -60,21 +61,21 @@ class KeysDialog(QDialog):
         self._workspace = workspace
         self._preferences = preferences
         keymap = preferences.keymap
-        self.setWindowTitle("Keyboard shortcuts")
-        self.setAccessibleName("Keyboard shortcuts")
+        self.setWindowTitle(_("Keyboard shortcuts"))
+        self.setAccessibleName(_("Keyboard shortcuts"))
         self.fields: dict[str, KeyField] = {}
         keys = keymap.keys()
-        deciding = _form()
+        reviewing = _form()
         for command in COMMANDS:
             field = KeyField(command.words, keys[command.name])
             field.textChanged.connect(self._check)
-            deciding.addRow(command.words, field)
+            reviewing.addRow(command.words, field)
             self.fields[command.name] = field
         if keymap.digits(workspace.labels) is None:
-            deciding.addRow("The label of that rank", _key("1 … 9"))
+            reviewing.addRow(_("The label of that rank"), _key("1 … 9"))
         for label_id, label_keys in keymap.all_label_keys(workspace.labels).items():
             name = next(label.name for label in workspace.labels if label.id == label_id)
-            deciding.addRow(_words(f"Label “{name}”"), _key(", ".join(label_keys)))
+            reviewing.addRow(_words(_("Label “{name}”", name=name)), _key(", ".join(label_keys)))
         menus = _form()
         for key, words in keymap.menu_keys.items():
             native = QKeySequence(key).toString(QKeySequence.SequenceFormat.NativeText)
@@ -82,16 +83,16 @@ class KeysDialog(QDialog):
         page = QWidget()
         both = QHBoxLayout(page)
         both.setSpacing(px(SPACE_XL))
-        both.addLayout(_titled("While you label", deciding))
-        both.addLayout(_titled("Menus", menus))
+        both.addLayout(_titled(_("While reviewing"), reviewing))
+        both.addLayout(_titled(_("Menus"), menus))
         scroll = QScrollArea(widgetResizable=True)
-        scroll.setAccessibleName("All keys")
+        scroll.setAccessibleName(_("All keyboard shortcuts"))
         scroll.setWidget(page)
         self.problem = problem_label()
-        usual = QPushButton("Reset to defaults")
-        usual.clicked.connect(self._take_usual)
+        defaults = QPushButton(_("Reset to defaults"))
+        defaults.clicked.connect(self._reset)
         self.buttons = ok_and_cancel(self)
-        self.buttons.addButton(usual, QDialogButtonBox.ButtonRole.ResetRole)
+        self.buttons.addButton(defaults, QDialogButtonBox.ButtonRole.ResetRole)
         layout = dialog_column(self)
         layout.addWidget(scroll, 1)
         layout.addWidget(self.problem)
@@ -99,7 +100,7 @@ class KeysDialog(QDialog):
         self.resize(px(760), px(560))
 
     @Slot()
-    def _take_usual(self) -> None:
+    def _reset(self) -> None:
         for command in COMMANDS:
             self.fields[command.name].set_key(command.key)
 
@@ -118,10 +119,16 @@ class KeysDialog(QDialog):
             if not key:
                 continue
             if key in seen:
-                return f"{shown_key(key)} is the key of “{seen[key]}” already: choose another."
+                return _(
+                    "{key} is already the key for “{command}”: choose another.",
+                    key=shown_key(key),
+                    command=seen[key],
+                )
             seen[key] = command.words
             if owner := self._preferences.keymap.fixed_owner(key, self._workspace.labels):
-                return f"{shown_key(key)} is the key of {owner}: choose another."
+                return _(
+                    "{key} is already in use ({owner}): choose another.", key=shown_key(key), owner=owner
+                )
         return ""
 
     def accept(self) -> None:

@@ -8,13 +8,14 @@ from PySide6.QtWidgets import QWidget
 
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.checked_list import CheckedList
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, open_dialog
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px
 
-ANOTHER_LABEL = "Another label…"
+ANOTHER_LABEL = _("Another label…")
 """The entry of a menu that opens the dialog."""
 
 

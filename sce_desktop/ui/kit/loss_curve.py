@@ -1,4 +1,4 @@
-"""The loss of a fine-tune by epoch: training in grey, rows left out in the accent colour."""
+"""The loss of a fine-tune by epoch: training rows in grey, validation rows in the accent colour."""
 
 from __future__ import annotations
 
@@ -8,8 +8,12 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
+from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.ui.kit.theme import SPACE_S, font, px, tokens
 
+_TRAINING, _VALIDATION = N_("training {loss}"), N_("validation {loss}")
+_TRAINING_FELL = N_("Training loss by epoch: {first} to {last}")
+_VALIDATION_FELL = N_("Validation loss by epoch: {first} to {last}")
 _LEAST_SPAN = 0.05  # a curve that hardly falls is drawn flat
 
 
@@ -20,7 +24,7 @@ class LossCurve(QWidget):
         super().__init__(parent)
         self._training: list[float] = []
         self._held_out: list[float] = []
-        self.setAccessibleName("Loss by epoch")
+        self.setAccessibleName(_("Loss by epoch"))
 
     def sizeHint(self) -> QSize:
         """Beside a table."""
@@ -34,12 +38,12 @@ class LossCurve(QWidget):
         """Show the losses of epochs 1, 2 and so on."""
         self._training, self._held_out = list(training), list(held_out)
         words = [
-            f"{name} from {losses[0]:.2f} to {losses[-1]:.2f}"
-            for name, losses in (("training", training), ("rows left out", held_out))
+            _(sentence, first=number(losses[0], 2), last=number(losses[-1], 2))
+            for sentence, losses in ((_TRAINING_FELL, training), (_VALIDATION_FELL, held_out))
             if losses
         ]
-        self.setAccessibleDescription(", ".join(words))
-        self.setToolTip("Loss by epoch: " + ", ".join(words) if words else "")
+        self.setAccessibleDescription("\n".join(words))
+        self.setToolTip("\n".join(words))
         self.update()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
@@ -59,9 +63,9 @@ class LossCurve(QWidget):
         span = max(max(every) - low, _LEAST_SPAN)
         most = max(len(self._training), len(self._held_out), 2)
         x = 0.0
-        for name, losses, colour in (
-            ("training", self._training, colours.muted),
-            ("rows left out", self._held_out, colours.accent),
+        for legend, losses, colour in (
+            (_TRAINING, self._training, colours.muted),
+            (_VALIDATION, self._held_out, colours.accent),
         ):
             if not losses:
                 continue
@@ -76,7 +80,7 @@ class LossCurve(QWidget):
                 ]
             )
             painter.drawPolyline(line)
-            words = f"{name} {losses[-1]:.2f}"
+            words = _(legend, loss=number(losses[-1], 2))
             painter.drawLine(QPointF(x, height / 2), QPointF(x + px(12), height / 2))
             painter.setPen(QColor(colours.ink))
             width = painter.fontMetrics().horizontalAdvance(words)

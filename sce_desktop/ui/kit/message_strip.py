@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
 
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import icon, set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
@@ -35,15 +36,15 @@ class MessageStrip(QFrame):
         self._unread: dict[str, tuple[bool, _Answers]] = {}  # warnings that were pushed away, the newest last
         self._answers: _Answers = ()
         self._icon = QLabel()
-        self.setAccessibleName("Message")
-        self._icon.setAccessibleName("Kind of message")
+        self.setAccessibleName(_("Message"))
+        self._icon.setAccessibleName(_("Kind of message"))
         self.text = QLabel(wordWrap=True)
         self.text.setTextFormat(Qt.TextFormat.PlainText)  # a file name may look like a tag
         self.text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.text.setAccessibleName("Message text")
+        self.text.setAccessibleName(_("Message text"))
         self.close_button = close = QToolButton()
-        close.setToolTip("Close this message")
-        close.setAccessibleName("Close message")
+        close.setToolTip(_("Close this message"))
+        close.setAccessibleName(_("Close this message"))
         set_role(close, "quiet")
         set_icon(close, "close", "muted")
         close.clicked.connect(self._end)
@@ -53,13 +54,13 @@ class MessageStrip(QFrame):
         layout.addWidget(self._icon)
         layout.addWidget(self.text, 1)
         self.button = QPushButton()
-        self.button.setAccessibleName("Go back")
+        self.button.setAccessibleName(_("First answer"))
         self.button.clicked.connect(self._on_button)
         self.button.hide()
         self._do: Callable[[], object] | None = None
         layout.addWidget(self.button)
         self.other_button = QPushButton()  # the second answer to a question
-        self.other_button.setAccessibleName("Other answer")
+        self.other_button.setAccessibleName(_("Second answer"))
         self.other_button.clicked.connect(self._on_other_button)
         self.other_button.hide()
         self._other_do: Callable[[], object] | None = None
@@ -158,7 +159,7 @@ class MessageStrip(QFrame):
         self.text.setText(sentence)
         self._warn = warn
         self._draw_icon()
-        self._icon.setToolTip("Warning" if warn else "Information")
+        self._icon.setToolTip(_("Warning") if warn else _("Information"))
         self.setAccessibleDescription(sentence)
         self.setProperty("tone", tone)
         self.style().unpolish(self)

@@ -30,7 +30,7 @@ def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, holl
 
 
 def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
-    """Draw a bar that fills ``share`` (0 to 1) of ``box``."""
+    """Draw a bar that fills ``share`` (0 to 1) of ``box`` from its leading side."""
     radius = box.height() / 2
     painter.setPen(Qt.PenStyle.NoPen)
     if track is not None:
@@ -38,6 +38,8 @@ def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: s
         painter.drawRoundedRect(box, radius, radius)
     filled = QRectF(box)
     filled.setWidth(max(box.height(), box.width() * share))
+    if painter.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        filled.moveRight(box.right())
     painter.setBrush(QColor(colour))
     painter.drawRoundedRect(filled, radius, radius)
 
@@ -81,10 +83,11 @@ def name_on_two_lines(metrics: QFontMetrics, name: str, width: int) -> str:
 
 
 def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:
-    """Draw ``mark`` and a label's name at the left of ``area``, in the name's own direction, on one line."""
+    """Draw ``mark`` and a label's name at the leading side of ``area``, in its own direction, on one line."""
     metrics = painter.fontMetrics()
     shown = mark + elided_name(metrics, name, area.width() - metrics.horizontalAdvance(mark))
-    painter.drawText(area, _flags(right_to_left=is_right_to_left(name), right=False), shown)
+    mirrored = painter.layoutDirection() is Qt.LayoutDirection.RightToLeft
+    painter.drawText(area, _flags(right_to_left=is_right_to_left(name), right=mirrored), shown)
 
 
 def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:

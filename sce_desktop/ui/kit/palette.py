@@ -19,6 +19,8 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
+from sce_desktop.core.i18n import _
+from sce_desktop.ui.kit.command_history import CommandHistory
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
 _ACTION_ROLE = Qt.ItemDataRole.UserRole
@@ -32,35 +34,47 @@ def matches(name: str, typed: str) -> bool:
 def name_of(action: QAction) -> str:
     """What an action is called, without mnemonic and dots; with its menu in front where it has one."""
     menu = action.property("menu_name")
-    text = action.text().replace("&", "").rstrip("….")
-    return f"{menu}: {text}" if menu else text
+    command = plain_text(action)
+    return _("{menu}: {command}", menu=menu, command=command) if menu else command
+
+
+def plain_text(action: QAction) -> str:
+    """The text of an action without its mnemonic, a single &, and the dots at its end."""
+    return action.text().replace("&&", "\0").replace("&", "").replace("\0", "&").rstrip("….")
+
+
+def key_of(action: QAction) -> str:
+    """The name under which the use of an action is remembered: the same in every language."""
+    return action.objectName() or plain_text(action)
 
 
 class CommandPalette(QFrame):
-    """A list of every enabled action of the window, filtered as one types.
+    """A list of every enabled action of the window, those used often and lately first; typing filters it.
 
     It lies in the window instead of being one: under Wayland a program cannot say where its windows go.
     """
 
-    def __init__(self, actions: Sequence[QAction], parent: QWidget) -> None:
+    def __init__(self, actions: Sequence[QAction], history: CommandHistory, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Command palette")
+        self.setAccessibleName(_("Command palette"))
+        self._history = history
         set_role(self, "card")
-        self._actions = [
+        offered = (
             action
             for action in actions
             if action.isEnabled() and action.isVisible() and action.text() and action.menu() is None
-        ]
+        )
+        self._actions = history.ordered(offered, key_of)
         self._before = QApplication.focusWidget()  # where one was
-        self.field = QLineEdit(placeholderText="What do you want to do?")
-        self.field.setAccessibleName("Command")
+        self.field = QLineEdit(placeholderText=_("What do you want to do?"))
+        self.field.setAccessibleName(_("Command"))
         self.field.textChanged.connect(self._filter)
         self.field.returnPressed.connect(self._run)
         self.field.installEventFilter(self)
         self.list = QTreeWidget(columnCount=2)
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
-        self.list.setAccessibleName("Commands")
+        self.list.setAccessibleName(_("Commands"))
         self.list.setUniformRowHeights(True)
         self.list.setIconSize(QSize(px(16), px(16)))
         self.list.header().setStretchLastSection(False)
@@ -70,8 +84,8 @@ class CommandPalette(QFrame):
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)  # keeps the names in line
         self.list.itemClicked.connect(self._run)
-        self.nothing = QLabel("No command matches.", alignment=Qt.AlignmentFlag.AlignCenter)
-        self.nothing.setAccessibleName("No command matches")
+        self.nothing = QLabel(_("No command matches."), alignment=Qt.AlignmentFlag.AlignCenter)
+        self.nothing.setAccessibleName(_("No command matches."))
         set_role(self.nothing, "muted")
         self.nothing.hide()
         layout = QVBoxLayout(self)
@@ -110,6 +124,7 @@ class CommandPalette(QFrame):
         if item is not None:
             action = item.data(0, _ACTION_ROLE)
             self.dismiss()
+            self._history.note(key_of(action))
             action.trigger()
 
     def dismiss(self) -> None:

@@ -32,8 +32,13 @@ class ExportDialogMaker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class DockPart:
-    """A panel below: its title, the keys that show it, its maker, and whether it needs an open project."""
+    """A panel below.
 
+    ``name`` stands for it in the code and in the window's remembered state, ``title`` is what a user reads;
+    ``keys`` show it, and ``project`` says whether it needs an open one.
+    """
+
+    name: str
     title: str
     keys: str
     make: PanelMaker

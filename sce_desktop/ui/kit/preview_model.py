@@ -10,13 +10,14 @@ from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersisten
 from PySide6.QtGui import QColor
 
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import _
 from sce_desktop.core.scripts import foreign_script
 from sce_desktop.core.tables import TablePreview
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import font, tokens
 
 _SHOWN = 300  # characters of a cell
-_TOLD = 2000  # characters of a tool tip
+_TIP = 2000  # characters of a tool tip
 _NO_PARENT = QModelIndex()
 Index = QModelIndex | QPersistentModelIndex
 
@@ -79,13 +80,15 @@ class PreviewModel(QAbstractTableModel):
         cells = self._preview.rows[row]
         texts = [cells[column] or "" for column in self._text_columns if column < len(cells)]
         if self._text_columns and all(map(is_blank, texts)):
-            return "No text: kept, never scored"
+            return _("No text: kept, but never scored")
         if row in self._known:
-            return "The project has this text already"
+            return _("The project already has this text")
         if self._scripts is None:
             return ""
         script = foreign_script("\n".join(texts), self._scripts)
-        return f"{script} script: {self._model} cannot read it" if script else ""
+        if not script:
+            return ""
+        return _("{model} cannot read {script} script", model=self._model, script=script)
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
@@ -99,9 +102,9 @@ class PreviewModel(QAbstractTableModel):
             if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
                 return self.mark(section)
             return None
-        name = self._preview.columns[section] or f"Column {section + 1}"
+        name = self._preview.columns[section] or _("Column {number}", number=section + 1)
         text, label = section in self._text_columns, section == self._label_column
-        use = "text to classify" if text else "existing label" if label else ""
+        use = _("Text to classify") if text else _("Existing label") if label else ""
         if role == Qt.ItemDataRole.DisplayRole:
             return name
         if role == Qt.ItemDataRole.DecorationRole and use:
@@ -109,7 +112,7 @@ class PreviewModel(QAbstractTableModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return ", ".join(filter(None, (name, use)))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return plain_tip("\n".join(filter(None, (name, use.capitalize()))))
+            return plain_tip("\n".join(filter(None, (name, use))))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
@@ -146,4 +149,4 @@ def plain_tip(text: str) -> str:
 
 def _tip(mark: str, cell: str | None) -> str:
     """The cell's text under its row's mark."""
-    return plain_tip("\n\n".join(filter(None, (mark, (cell or "")[:_TOLD]))))
+    return plain_tip("\n\n".join(filter(None, (mark, (cell or "")[:_TIP]))))

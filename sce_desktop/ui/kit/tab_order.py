@@ -1,4 +1,5 @@
-"""Tab goes where the eye goes: from the top to the bottom and, on a line, from left to right, zone by zone.
+"""Tab goes where the eye goes: from the top to the bottom and, on a line, in the direction of the language,
+zone by zone.
 
 Qt's own order is that in which widgets were made: buttons that come later stand at its end, and panels behind
 a tab, which Qt keeps off the screen, stand in it too.
@@ -45,19 +46,24 @@ def _in_order(parent: QWidget) -> list[QWidget]:
         if isinstance(child, QWidget) and child.isVisible() and not child.isWindow()
     ]
     found: list[QWidget] = []
-    for child in _by_lines(children):
+    for child in _by_lines(children, parent.layoutDirection()):
         found += [child, *_in_order(child)]
     return found
 
 
-def _by_lines(widgets: list[QWidget]) -> list[QWidget]:
+def _by_lines(widgets: list[QWidget], direction: Qt.LayoutDirection) -> list[QWidget]:
     lines: list[list[QWidget]] = []
     for widget in sorted(widgets, key=lambda one: one.y()):
         if lines and widget.y() <= lines[-1][0].y() + px(_LINE):
             lines[-1].append(widget)
         else:
             lines.append([widget])
-    return [widget for line in lines for widget in sorted(line, key=lambda one: one.x())]
+    mirrored = direction is Qt.LayoutDirection.RightToLeft
+    return [
+        widget
+        for line in lines
+        for widget in sorted(line, key=lambda one: -one.geometry().right() if mirrored else one.x())
+    ]
 
 
 def _stops_at(widget: QWidget, window: QWidget) -> bool:

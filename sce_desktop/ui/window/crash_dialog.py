@@ -1,4 +1,4 @@
-"""What is shown when something went wrong that nobody expected. The program goes on."""
+"""What is shown after a bug: what a report of it needs. The program continues."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import __version__
 from sce_desktop.controllers.crashes import Crash
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_S, px, set_role
 
@@ -43,27 +44,28 @@ class CrashDialog(QDialog):
 
     def __init__(self, crash: Crash, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Something went wrong")
-        self.setAccessibleName("Something went wrong")
-        heading = QLabel("Something went wrong in the program")
+        self.setWindowTitle(_("Something went wrong"))
+        self.setAccessibleName(_("Something went wrong"))
+        heading = QLabel(_("SCE Desktop hit a bug"))
         set_role(heading, "title")
         words = QLabel(
-            "This is a mistake in the program, not yours. Your project is saved, and you can go on. "
-            "A report helps to mend it: what is below names places in the program, but no text and no file "
-            "of yours.",
+            _(
+                "Your project is saved and you can continue. "
+                "The report below contains no texts or file names."
+            ),
             wordWrap=True,
         )
         self.report = f"{versions()}\n\n{crash.trace}"
         details = QPlainTextEdit(self.report, readOnly=True)
-        details.setAccessibleName("Report")
+        details.setAccessibleName(_("Report"))
         details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         details.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        self.copy_button = QPushButton("Copy report")
-        self.copy_button.setAccessibleName("Copy report")
+        self.copy_button = QPushButton(_("Copy report"))
+        self.copy_button.setAccessibleName(_("Copy report"))
         set_icon(self.copy_button, "copy")
         self.copy_button.clicked.connect(self._copy)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName("Close")
+        buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName(_("Close"))
         buttons.addButton(self.copy_button, QDialogButtonBox.ButtonRole.ActionRole)
         buttons.rejected.connect(self.reject)
         layout = QVBoxLayout(self)
@@ -79,4 +81,4 @@ class CrashDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.report)
-        self.copy_button.setText("Copied")
+        self.copy_button.setText(_("Copied"))

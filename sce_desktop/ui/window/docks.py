@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.looking import is_seen
 from sce_desktop.ui.kit.parts import DockPart
@@ -51,14 +52,20 @@ class _Title(QWidget):
         line.setContentsMargins(px(SPACE_M), px(2), px(SPACE_S), px(2))
         line.setSpacing(px(SPACE_XS))
         line.addWidget(name, 1)
-        for icon, words, act in (
-            ("help", "Help", dock.helpAsked.emit),
-            ("float", "Float or dock", lambda: dock.setFloating(not dock.isFloating())),
-            ("close", "Close", dock.put_away),
+        panel = dock.windowTitle()
+        for icon, tip, spoken, act in (
+            ("help", _("Help"), _("Help about {panel}", panel=panel), dock.helpAsked.emit),
+            (
+                "float",
+                _("Float or dock"),
+                _("Float or dock {panel}", panel=panel),
+                lambda: dock.setFloating(not dock.isFloating()),
+            ),
+            ("close", _("Close"), _("Close {panel}", panel=panel), dock.put_away),
         ):
             button = QToolButton()
-            button.setAccessibleName(f"{words}: {dock.windowTitle()}")
-            button.setToolTip(words)
+            button.setAccessibleName(spoken)
+            button.setToolTip(tip)
             button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             button.setFixedSize(px(20), px(20))
             button.setIconSize(QSize(px(14), px(14)))
@@ -78,7 +85,7 @@ class PanelDock(QDockWidget):
         self.part = part
         self._controllers = controllers
         self.panel: QWidget | None = None
-        self.setObjectName(part.title)  # under which the window's state knows it
+        self.setObjectName(part.name)  # under which the window's state knows it
         self.setAccessibleName(part.title)
         self.setFeatures(
             QDockWidget.DockWidgetFeature.DockWidgetMovable

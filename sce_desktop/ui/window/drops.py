@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtGui import QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QFrame, QLabel, QVBoxLayout, QWidget
 
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.files import dropped_file, is_project, left_out, why_not_dropped
 from sce_desktop.ui.kit.theme import SPACE_XL, font, px, set_role
 
@@ -19,12 +20,12 @@ class DropCue(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Drop a file here")
+        self.setAccessibleName(_("Drop a file here"))
         # Without this it would be what the file is held over, and the drag would leave what is below.
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.words = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
-        self.words.setAccessibleName("What dropping does")
+        self.words.setAccessibleName(_("Hint"))
         large = font("strong")
         large.setPixelSize(px(15))
         self.words.setFont(large)
@@ -97,11 +98,18 @@ class Drops(QObject):
 
     @Slot()
     def _open(self, path: Path, others: int) -> None:
-        rest = "1 other file was" if others == 1 else f"{others:,} other files were"
-        self._open_path(path, f"Only “{path.name}” is opened: {rest} dropped with it." if others else "")
+        ignored = ngettext(
+            "Only “{name}” is opened: {count} other file was ignored.",
+            "Only “{name}” is opened: {count} other files were ignored.",
+            others,
+            name=path.name,
+        )
+        self._open_path(path, ignored if others else "")
 
 
 def _promise(path: Path | None) -> str:
     if path is None:
         return ""
-    return f"Drop to open the project “{path.stem}”" if is_project(path) else f"Drop to import “{path.name}”"
+    if is_project(path):
+        return _("Drop to open the project “{name}”", name=path.stem)
+    return _("Drop to import “{name}”", name=path.name)

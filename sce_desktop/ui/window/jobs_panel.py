@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers.jobs import Job, JobState, Lane
 from sce_desktop.controllers.words import progress_text
+from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.looking import Looking
@@ -35,7 +36,7 @@ from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
 _MOST_JOBS = 200
 _MOST_LINES = 500
-_COLUMNS = ("Job", "State", "Time", "Message")
+_COLUMNS = (_("Job"), _("State"), _("Time"), _("Message"))
 _ICONS = {
     JobState.WAITING: ("clock", "muted"),
     JobState.RUNNING: ("play", "accent"),
@@ -43,6 +44,14 @@ _ICONS = {
     JobState.FINISHED: ("check", "good"),
     JobState.FAILED: ("error", "warn"),
     JobState.CANCELLED: ("stop", "muted"),
+}
+_STATES = {
+    JobState.WAITING: _("Waiting"),
+    JobState.RUNNING: _("Running"),
+    JobState.CANCELLING: _("Stopping"),
+    JobState.FINISHED: _("Finished"),
+    JobState.FAILED: _("Failed"),
+    JobState.CANCELLED: _("Stopped"),
 }
 _NO_PARENT = QModelIndex()
 
@@ -57,7 +66,7 @@ def message_of(job: Job) -> str:
 
 
 class JobsModel(QAbstractTableModel):
-    """The jobs of the lanes, newest first, quiet ones left out."""
+    """The jobs of the lanes, newest first, without quiet ones."""
 
     def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -67,7 +76,7 @@ class JobsModel(QAbstractTableModel):
             lane.jobChanged.connect(self._on_changed)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
-        """One row a job."""
+        """One row per job."""
         return 0 if parent.isValid() else len(self.jobs)
 
     def columnCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
@@ -92,7 +101,7 @@ class JobsModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
             return (
                 job.title,
-                job.state.value,
+                _STATES[job.state],
                 duration(job.seconds) if job.started_at is not None else "",
                 message_of(job),
             )[index.column()]
@@ -142,12 +151,12 @@ class JobsPanel(QWidget):
 
     def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Jobs and log")
+        self.setAccessibleName(_("Jobs and log"))
         self.model = JobsModel(lanes, self)
         self.table = QTableView()
         self.table.setTabKeyNavigation(False)
         self.table.setModel(self.model)
-        self.table.setAccessibleName("Jobs")
+        self.table.setAccessibleName(_("Jobs"))
         self.table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.table.setShowGrid(False)
         self.table.setWordWrap(False)
@@ -160,7 +169,7 @@ class JobsPanel(QWidget):
         for column, width in enumerate((220, 90, 70)):
             self.table.setColumnWidth(column, px(width))
         self.log = QPlainTextEdit(readOnly=True, maximumBlockCount=_MOST_LINES)
-        self.log.setAccessibleName("Log")
+        self.log.setAccessibleName(_("Log"))
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.log.document().setDocumentMargin(px(SPACE_S))
         set_role(self.log, "plain")

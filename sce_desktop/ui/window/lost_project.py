@@ -1,4 +1,4 @@
-"""The open project's file is deleted, replaced, moved or overwritten: said at once, and all can be kept."""
+"""The open project's file is deleted, replaced, moved or overwritten: shown at once, and all can be kept."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import PROJECT_FILTER
 
@@ -17,7 +18,7 @@ LOOK_MS = 1000
 
 
 class PlaceWatch(QObject):
-    """Looks every second whether the file of the open project is where it was, and tells by ``lost`` if not.
+    """Looks every second whether the file of the open project is where it was, and emits ``lost`` if not.
 
     A look at the name alone: files on network drives, too, and whatever the system notices of changes.
     """
@@ -28,7 +29,7 @@ class PlaceWatch(QObject):
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent or workspace)
         self._workspace = workspace
-        self._told = ""
+        self._reported = ""
         self._timer = QTimer(self, interval=LOOK_MS)
         self._timer.timeout.connect(self.look)
         workspace.projectOpened.connect(self._begin)
@@ -37,21 +38,21 @@ class PlaceWatch(QObject):
 
     @Slot()
     def _begin(self) -> None:
-        self._told = ""
+        self._reported = ""
         self._timer.start()
 
     @Slot()
     def look_again(self) -> None:
-        """Tell it again, because somebody goes on as if nothing were."""
-        self._told = ""
+        """Report it again, because somebody continues to work."""
+        self._reported = ""
         self.look()
 
     @Slot()
     def look(self) -> None:
-        """Look whether the file is lost; tell it once."""
+        """Look whether the file is lost; report it once."""
         project = self._workspace.project
         found = project.lost() if project is not None else ""
-        before, self._told = self._told, found
+        before, self._reported = self._reported, found
         if found and not before:
             self.lost.emit(found)
         elif before and not found:
@@ -74,7 +75,7 @@ class LostProject(QObject):
         workspace.projectClosed.connect(self._end)
 
     def asks(self) -> bool:
-        """Ask, if the project is lost and nobody has said what is to become of it; say whether that is so."""
+        """Ask what to do with a lost project, and return whether that is still to be answered."""
         project = self._workspace.project
         if project is None or project.read_only or self.box is not None:
             return False
@@ -90,20 +91,25 @@ class LostProject(QObject):
         if project is None or self.box is not None:
             return
         if project.read_only:  # nothing is lost that was done here
-            self._messages.tell(f"{project.path.name} {found} while it is open: open it again.", "warn")
+            self._messages.tell(
+                _("{name} {problem} while it is open: open it again.", name=project.path.name, problem=found),
+                "warn",
+            )
             return
         self.box = box = QMessageBox(self._window)
         box.setIcon(QMessageBox.Icon.Critical)
-        box.setWindowTitle("The project file is gone")
+        box.setWindowTitle(_("Project file lost"))
         box.setTextFormat(Qt.TextFormat.PlainText)
-        box.setText(f"{project.path.name} {found} while it is open here.")
+        box.setText(_("{name} {problem} while it is open here.", name=project.path.name, problem=found))
         box.setInformativeText(
-            "Nothing more can be saved in it. Save the project under another name to keep everything, "
-            "up to your last label."
+            _(
+                "Nothing more can be saved in it. "
+                "Save the project under another name to keep everything, up to your last label."
+            )
         )
-        save = box.addButton("Save as…", QMessageBox.ButtonRole.AcceptRole)
-        drop = box.addButton("Close without saving", QMessageBox.ButtonRole.DestructiveRole)
-        later = box.addButton("Not now", QMessageBox.ButtonRole.RejectRole)
+        save = box.addButton(_("Save as…"), QMessageBox.ButtonRole.AcceptRole)
+        drop = box.addButton(_("Close without saving"), QMessageBox.ButtonRole.DestructiveRole)
+        later = box.addButton(_("Not now"), QMessageBox.ButtonRole.RejectRole)
         box.setDefaultButton(save)
         box.setEscapeButton(later)
         save.clicked.connect(self.ask_place)
@@ -123,13 +129,14 @@ class LostProject(QObject):
         """Choose where all of the project goes."""
         project = self._workspace.project
         if project is not None:
-            at = project.path.with_name(f"{project.path.stem} (saved){project.path.suffix}")
+            stem = _("{name} (saved)", name=project.path.stem)
+            at = project.path.with_name(f"{stem}{project.path.suffix}")
             while not at.parent.is_dir() and at.parent != at.parent.parent:
                 at = at.parent.parent / at.name
-            ask_save(self._window, "Save as", PROJECT_FILTER, self.save_as, at=str(at), suffix="sce")
+            ask_save(self._window, _("Save as"), PROJECT_FILTER, self.save_as, at=str(at), suffix="sce")
 
     def save_as(self, path: Path, replace: bool = False) -> None:
-        """Write all of the project to ``path`` and go on there."""
+        """Write all of the project to ``path`` and continue there."""
         self._projects.save_as(path, replace)
 
     @Slot()

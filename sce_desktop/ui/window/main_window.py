@@ -34,8 +34,10 @@ from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.command_history import CommandHistory
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
@@ -61,7 +63,9 @@ from sce_desktop.ui.window.workspace import Workspace
 
 TITLE = "SCE Desktop"
 _STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
-_JOBS = DockPart("Jobs and log", "Ctrl+J", lambda c: JobsPanel(c.workspace.lanes), project=False)
+_JOBS = DockPart(
+    "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.lanes), project=False
+)
 
 
 class MainWindow(QMainWindow):
@@ -92,7 +96,7 @@ class MainWindow(QMainWindow):
         self.start_page = StartPage(recent)
         self.workspace = Workspace(controllers, parts)
         self.pages = QStackedWidget()
-        self.pages.setAccessibleName("Pages")
+        self.pages.setAccessibleName(_("Pages"))
         self.pages.addWidget(self.start_page)
         self.pages.addWidget(self.workspace)
         self.setCentralWidget(self.pages)
@@ -102,8 +106,8 @@ class MainWindow(QMainWindow):
 
         self.status = StatusBar(controllers.workspace.lanes)
         self.setStatusBar(self.status)
-        self.docks = {part.title: self._dock(part) for part in (*parts.docks, _JOBS)}
-        self.docks[_JOBS.title].build()  # it notes what happens before it is looked at
+        self.docks = {part.name: self._dock(part) for part in (*parts.docks, _JOBS)}
+        self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
         self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
         self._front = ""  # which of them was seen
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
@@ -111,8 +115,8 @@ class MainWindow(QMainWindow):
         self.menus = Menus(self, self, controllers, theme)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
-        self.lost.watch.lost.connect(lambda _: self.status.set_saved("Not saved"))
-        self.lost.watch.back.connect(lambda: self.status.set_saved("Saved"))
+        self.lost.watch.lost.connect(lambda _: self.status.set_saved(_("Not saved")))
+        self.lost.watch.back.connect(lambda: self.status.set_saved(_("Saved")))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
         self.start_page.openAsked.connect(self.ask_open)
@@ -168,9 +172,9 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def open_path(self, path: Path, told: str = "") -> None:
-        """Open a project, or show how a table would be imported; and say what was ``told`` with it."""
+        """Open a project, or show how a table would be imported; and show the sentence ``told`` with it."""
         if not path.exists():
-            self._controllers.messages.tell(f"{path} is not there any more.", "warn")
+            self._controllers.messages.tell(_("{path} no longer exists.", path=path), "warn")
             self.start_page.refresh()
         elif is_project(path):
             self._controllers.projects.open_project(path)
@@ -197,17 +201,17 @@ class MainWindow(QMainWindow):
     @Slot()
     def ask_open(self) -> None:
         """Choose a project or a table."""
-        self._choose("Open", OPEN_FILTERS, self.open_path)
+        self._choose(_("Open"), OPEN_FILTERS, self.open_path)
 
     @Slot()
     def ask_append(self) -> None:
         """Choose a table whose rows are added to the open project."""
-        self._choose("Add rows", TABLE_FILTER, lambda path: self._show_import(path, append=True))
+        self._choose(_("Add rows"), TABLE_FILTER, lambda path: self._show_import(path, append=True))
 
     @Slot()
     def ask_copy(self) -> None:
         """Choose where a copy of the project goes."""
-        self._choose_copy("Save a copy", self._controllers.projects.save_copy)
+        self._choose_copy(_("Save a copy"), self._controllers.projects.save_copy)
 
     def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
         """Let the user choose a project to write, and whether it replaces one that exists."""
@@ -223,9 +227,9 @@ class MainWindow(QMainWindow):
     def ask_repair(self, path: Path) -> None:
         """Choose where what can be read of a damaged project goes."""
         self._choose_copy(
-            "Repair to a new project",
+            _("Repair to a new project"),
             lambda copy, replace: self._controllers.projects.repair_project(path, copy, replace),
-            at=str(free_path(path.parent, f"{path.stem} (repaired)")),
+            at=str(free_path(path.parent, _("{name} (repaired)", name=path.stem))),
         )
 
     @Slot()
@@ -235,9 +239,9 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def ask_accept(self) -> None:
-        """Offer to accept what the model says for many rows."""
+        """Offer to accept predictions in bulk."""
         if not self._controllers.workspace.runs:
-            self._controllers.messages.tell("Nothing is scored yet: press Score first.")
+            self._controllers.messages.tell(_("Nothing is scored yet: press Score first."))
         elif not self._controllers.workspace.refuses_edit():
             open_dialog(
                 AcceptDialog(
@@ -249,12 +253,12 @@ class MainWindow(QMainWindow):
             )
 
     @Slot()
-    def ask_coder(self) -> None:
-        """Choose the file of another person's answers."""
+    def ask_annotator(self) -> None:
+        """Choose the file of another annotator's labels."""
         if not self._controllers.workspace.refuses_edit():
-            self._choose("Answers of another person", TABLE_FILTER, self._show_coder)
+            self._choose(_("Import another annotator's labels"), TABLE_FILTER, self._show_annotator)
 
-    def _show_coder(self, path: Path) -> None:
+    def _show_annotator(self, path: Path) -> None:
         open_dialog(
             AnnotatorDialog(
                 self._controllers.workspace,
@@ -305,8 +309,8 @@ class MainWindow(QMainWindow):
         project = self._controllers.workspace.project
         assert project is not None
         self.pages.setCurrentWidget(self.workspace)
-        self.setWindowTitle(f"{project.path.stem} – {TITLE}")
-        self.status.set_saved("Read-only" if project.read_only else "Saved")
+        self.setWindowTitle(_("{project} – {program}", project=project.path.stem, program=TITLE))
+        self.status.set_saved(_("Read-only") if project.read_only else _("Saved"))
         self._set_project_actions(True)
 
     @Slot()
@@ -331,7 +335,7 @@ class MainWindow(QMainWindow):
         else:
             shown = [dock for dock in self.docks.values() if not dock.isHidden()]
             self._front = self._in_front() or self._front
-            if self._front != _JOBS.title and any(dock.part.project for dock in shown):
+            if self._front != _JOBS.name and any(dock.part.project for dock in shown):
                 going = shown  # that of the jobs too: it would be what the next project opens on
             else:
                 going = [dock for dock in shown if dock.part.project]
@@ -341,7 +345,7 @@ class MainWindow(QMainWindow):
 
     def _in_front(self) -> str:
         """The panel below that is seen; empty where there is none."""
-        return next((title for title, dock in self.docks.items() if dock.seen), "")
+        return next((name for name, dock in self.docks.items() if dock.seen), "")
 
     @Slot()
     def close_panels(self) -> None:
@@ -364,9 +368,9 @@ class MainWindow(QMainWindow):
                 self._remember()
 
     @Slot(object)
-    def show_panel(self, title: str) -> None:
-        """Show the panel below that bears ``title``."""
-        self.docks[title].bring()
+    def show_panel(self, name: str) -> None:
+        """Show the panel below that is called ``name`` in the code."""
+        self.docks[name].bring()
 
     @Slot()
     def _show_device(self) -> None:
@@ -387,7 +391,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
-        palette = CommandPalette(self.menus.all_actions(), self)
+        palette = CommandPalette(self.menus.all_actions(), CommandHistory(self._state), self)
         palette.move((self.width() - palette.width()) // 2, self.pages.y())
         palette.show()
         palette.field.setFocus()
@@ -395,14 +399,15 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_settings(self) -> None:
         """Show the settings."""
-        open_dialog(SettingsDialog(self._controllers.preferences.settings, self)).changed.connect(
-            self._on_settings
-        )
+        dialog = SettingsDialog(self._controllers.preferences.settings, self, models=self._controllers.models)
+        open_dialog(dialog).changed.connect(self._on_settings)
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
         if "theme" in keys:
             self._theme.set_mode(self._controllers.preferences.settings["theme"])  # type: ignore[arg-type]
+        if "language" in keys:
+            self._controllers.messages.tell_of_program(_("Restart SCE Desktop to use the new language."))
         self._controllers.scorer.settings_changed(keys)
         self._controllers.preferences.settingsChanged.emit(keys)
 
@@ -446,10 +451,10 @@ class MainWindow(QMainWindow):
     def show_about(self) -> None:
         """Say what this program is."""
         box = QMessageBox(self)
-        box.setWindowTitle(f"About {TITLE}")
+        box.setWindowTitle(_("About {program}", program=TITLE))
         box.setText(f"{TITLE} {__version__}")
         box.setInformativeText(
-            "Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0"
+            _("Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0")
         )
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         box.open()
@@ -462,7 +467,7 @@ class MainWindow(QMainWindow):
             self.restoreGeometry(geometry)
         if isinstance(docks := self._state.value("docks"), QByteArray):
             self.restoreState(docks, _STATE_VERSION)
-        self._front = title if (title := str(self._state.value("front", ""))) in self.docks else ""
+        self._front = name if (name := str(self._state.value("front", ""))) in self.docks else ""
         if isinstance(zones := self._state.value("zones"), QByteArray):
             self.workspace.restoreState(zones)
 
@@ -485,7 +490,7 @@ class MainWindow(QMainWindow):
     def _close(self) -> None:
         self._save()
         self.setEnabled(False)
-        self._controllers.messages.tell_of_program("Finishing…")
+        self._controllers.messages.tell_of_program(_("Finishing…"))
         self._controllers.projects.shut_down()
 
     def close_unasked(self) -> None:

@@ -11,11 +11,14 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.i18n import N_, _
+from sce_desktop.core.text import menu_text
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
+from sce_desktop.ui.kit.palette import plain_text
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
@@ -25,9 +28,9 @@ from sce_desktop.ui.window.docks import PanelDock
 from sce_desktop.ui.window.tool_bar import ToolBar
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
-    ("system", "System theme"),
-    ("light", "Light theme"),
-    ("dark", "Dark theme"),
+    ("system", N_("System theme")),
+    ("light", N_("Light theme")),
+    ("dark", N_("Dark theme")),
 )
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
@@ -46,7 +49,7 @@ class _WindowCommands(Protocol):
     def ask_export(self) -> object: ...
     def ask_copy(self) -> object: ...
     def ask_accept(self) -> object: ...
-    def ask_coder(self) -> object: ...
+    def ask_annotator(self) -> object: ...
     def merge_labels(self) -> object: ...
     def show_settings(self) -> object: ...
     def show_palette(self) -> object: ...
@@ -86,16 +89,18 @@ class Menus(QObject):
 
     @Slot()
     def show_history(self) -> None:
-        """Name what would be undone and done again."""
+        """Name what would be undone and redone."""
         project = self._controllers.workspace.project
         undo = redo = ""
         if project is not None:
             with project.snapshot():
                 undo, redo = project.undo_text(), project.redo_text()
-        for action, word, text in ((self._undo, "&Undo", undo), (self._redo, "&Redo", redo)):
-            shown = text.replace("&", "&&")
-            action.setText(f"{word} {shown[:1].lower()}{shown[1:]}" if text else word)
-            action.setEnabled(bool(text) and not self._controllers.workspace.read_only)
+        for action, alone, named, change in (
+            (self._undo, _("&Undo"), N_("&Undo: {change}"), undo),
+            (self._redo, _("&Redo"), N_("&Redo: {change}"), redo),
+        ):
+            action.setText(_(named, change=menu_text(change)) if change else alone)
+            action.setEnabled(bool(change) and not self._controllers.workspace.read_only)
 
     def all_actions(self) -> list[QAction]:
         """Every action in the order of the menus."""
@@ -115,15 +120,16 @@ class Menus(QObject):
         icon: str = "",
         project: bool = False,
     ) -> QAction:
-        """Add an action; ``project``: only while a project is open."""
-        action = QAction(text, self._window)
+        """Add an action; ``text`` is marked by `N_`. ``project``: only while a project is open."""
+        action = QAction(_(text), self._window)
+        action.setObjectName(text.replace("&", "").rstrip("…"))
         if keys is not None:
             action.setShortcut(QKeySequence(keys))
             key = action.shortcut().toString(QKeySequence.SequenceFormat.PortableText)
-            self._controllers.preferences.keymap.menu_keys[key] = text.replace("&", "").rstrip("…")
+            self._controllers.preferences.keymap.menu_keys[key] = plain_text(action)
         if icon:
             set_icon(action, icon, "muted")
-        action.setProperty("menu_name", menu.title().replace("&", ""))
+        action.setProperty("menu_name", plain_text(menu.menuAction()))
         action.triggered.connect(lambda _=False: do())
         menu.addAction(action)
         if project:
@@ -132,33 +138,33 @@ class Menus(QObject):
 
     def _build_file(self, controllers: Controllers) -> None:
         standard = QKeySequence.StandardKey
-        menu = self._menu("&File")
-        self._add(menu, "&Open…", self._commands.ask_open, keys=standard.Open, icon="open")
+        menu = self._menu(_("&File"))
+        self._add(menu, N_("&Open…"), self._commands.ask_open, keys=standard.Open, icon="open")
         self._add(
-            menu, "&Add rows…", self._commands.ask_append, keys="Ctrl+Shift+O", icon="add", project=True
+            menu, N_("&Add rows…"), self._commands.ask_append, keys="Ctrl+Shift+O", icon="add", project=True
         )
-        self._add(menu, "&Export…", self._commands.ask_export, keys="Ctrl+E", icon="export", project=True)
+        self._add(menu, N_("&Export…"), self._commands.ask_export, keys="Ctrl+E", icon="export", project=True)
         self._add(
-            menu, "Save a &copy…", self._commands.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True
+            menu, N_("Save a &copy…"), self._commands.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True
         )
-        self._add(menu, "Close &project", controllers.projects.close_project, keys="Ctrl+W", project=True)
+        self._add(menu, N_("Close &project"), controllers.projects.close_project, keys="Ctrl+W", project=True)
         menu.addSeparator()
-        self._add(menu, "Try the &sample", controllers.projects.open_sample, icon="play")
-        self._add(menu, "Se&ttings…", self._commands.show_settings, keys="Ctrl+,", icon="settings")
-        self._add(menu, "&Quit", self._window.close, keys="Ctrl+Q")
+        self._add(menu, N_("Try the &sample"), controllers.projects.open_sample, icon="play")
+        self._add(menu, N_("Se&ttings…"), self._commands.show_settings, keys="Ctrl+,", icon="settings")
+        self._add(menu, N_("&Quit"), self._window.close, keys="Ctrl+Q")
 
     def _build_edit(self) -> None:
-        menu = self._menu("&Edit")
+        menu = self._menu(_("&Edit"))
         self._undo = self._add(
             menu,
-            "&Undo",
+            N_("&Undo"),
             self._controllers.edits.undo,
             keys=QKeySequence.StandardKey.Undo,
             icon="undo",
             project=True,
         )
         self._redo = self._add(
-            menu, "&Redo", self._controllers.edits.redo, keys="Ctrl+Shift+Z", icon="redo", project=True
+            menu, N_("&Redo"), self._controllers.edits.redo, keys="Ctrl+Shift+Z", icon="redo", project=True
         )
         self._redo.setShortcuts([QKeySequence("Ctrl+Shift+Z"), QKeySequence("Ctrl+Y")])
         self._controllers.workspace.historyChanged.connect(self._history_soon.start)
@@ -166,47 +172,50 @@ class Menus(QObject):
         self._controllers.workspace.labelsChanged.connect(self._history_soon.start)
         menu.addSeparator()
         find = self._commands.tool_bar.focus_search
-        self._add(menu, "&Find…", find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
-        self._add(menu, "&Command palette…", self._commands.show_palette, keys="Ctrl+K", icon="command")
+        self._add(menu, N_("&Find…"), find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
+        self._add(menu, N_("&Command palette…"), self._commands.show_palette, keys="Ctrl+K", icon="command")
 
     def _build_run(self, controllers: Controllers) -> None:
-        menu = self._menu("&Run")
-        self._add(menu, "&Score", controllers.scorer.start, keys="F5", icon="play", project=True)
-        self._add(menu, "S&top scoring", controllers.scorer.stop, keys="Shift+F5", icon="stop", project=True)
+        menu = self._menu(_("&Run"))
+        self._add(menu, N_("&Score"), controllers.scorer.start, keys="F5", icon="play", project=True)
+        self._add(
+            menu, N_("S&top scoring"), controllers.scorer.stop, keys="Shift+F5", icon="stop", project=True
+        )
         menu.addSeparator()
         table = controllers.scorer.table.action(self._window)
-        table.setProperty("menu_name", "Run")
+        table.setObjectName("Joint prediction")
+        table.setProperty("menu_name", plain_text(menu.menuAction()))
         menu.addAction(table)
         menu.setToolTipsVisible(True)
         self._add(
             menu,
-            "&Models…",
+            N_("&Models…"),
             self._opener(lambda c, w: ModelsDialog(c.scorer, c.models, c.preferences, w)),
             icon="model",
         )
 
     def _build_review(self, controllers: Controllers) -> None:
-        menu = self._menu("Revie&w")
-        self._add(menu, "Start &reviewing", controllers.review.begin, icon="play", project=True)
+        menu = self._menu(_("Revie&w"))
+        self._add(menu, N_("Start &reviewing"), controllers.review.begin, icon="play", project=True)
         accept, similar = (
             self._commands.ask_accept,
             lambda: controllers.review.show_similar(controllers.navigation.current_row),
         )
-        self._add(menu, "&Accept predictions…", accept, keys="Ctrl+Return", icon="check", project=True)
+        self._add(menu, N_("&Accept predictions…"), accept, keys="Ctrl+Return", icon="check", project=True)
         self._add(
             menu,
-            "Confidence &threshold…",
+            N_("Confidence &threshold…"),
             self._opener(lambda c, w: ThresholdDialog(c.workspace, c.edits, c.scorer, w)),
             icon="unsure",
             project=True,
         )
         menu.addSeparator()
-        self._add(menu, "&Similar rows", similar, icon="search", project=True)
+        self._add(menu, N_("&Similar rows"), similar, icon="search", project=True)
         duplicates = partial(controllers.navigation.panelAsked.emit, "Duplicates")
-        self._add(menu, "Find near &duplicates…", duplicates, icon="copy", project=True)
+        self._add(menu, N_("Find near &duplicates…"), duplicates, icon="copy", project=True)
         self._add(
             menu,
-            "Filter by a &column…",
+            N_("Filter by a &column…"),
             self._opener(lambda c, w: ColumnFilterDialog(c.workspace, c.navigation, w)),
             icon="filter",
             project=True,
@@ -214,7 +223,7 @@ class Menus(QObject):
         menu.addSeparator()
         self._add(
             menu,
-            "&Merge the selected labels…",
+            N_("&Merge the selected labels…"),
             self._commands.merge_labels,
             keys="Ctrl+M",
             icon="merge",
@@ -224,18 +233,22 @@ class Menus(QObject):
         self._digits(menu, controllers)
         menu.addSeparator()
         self._add(
-            menu, "&Import another annotator's labels…", self._commands.ask_coder, icon="import", project=True
+            menu,
+            N_("Import another a&nnotator's labels…"),
+            self._commands.ask_annotator,
+            icon="import",
+            project=True,
         )
         self._add(
             menu,
-            "Inter-annotator a&greement…",
+            N_("Inter-annotator a&greement…"),
             self._opener(lambda c, w: AgreementDialog(c.workspace, c.navigation, c.edits, w)),
             icon="check",
             project=True,
         )
         self._add(
             menu,
-            "&Label sets and versions…",
+            N_("&Label sets and versions…"),
             self._opener(lambda c, w: LabelSetsDialog(c.workspace, c.edits, w)),
             icon="label",
             project=True,
@@ -244,7 +257,7 @@ class Menus(QObject):
     def _digits(self, menu: QMenu, controllers: Controllers) -> None:
         """Which label a digit means: one of two."""
         group, choices = QActionGroup(self), {}
-        for how, text in (("rank", "Digit &keys by rank"), ("fixed", "&Fixed digit keys")):
+        for how, text in (("rank", N_("Digit &keys by rank")), ("fixed", N_("&Fixed digit keys"))):
             choices[how] = self._add(menu, text, partial(controllers.review.choose_digits, how))
             choices[how].setCheckable(True)
             group.addAction(choices[how])
@@ -256,16 +269,17 @@ class Menus(QObject):
         show()
 
     def _build_view(self, controllers: Controllers, theme: Theme) -> None:
-        menu = self._menu("&View")
+        menu = self._menu(_("&View"))
         for name, panel in self._commands.zones.items():
-            toggle = QAction(name, self._window, checkable=True, checked=True)
-            toggle.setProperty("menu_name", "View")
+            toggle = QAction(_(name), self._window, checkable=True, checked=True)
+            toggle.setObjectName(name)
+            toggle.setProperty("menu_name", plain_text(menu.menuAction()))
             toggle.toggled.connect(panel.setVisible)
             menu.addAction(toggle)
             self._with_project.append(toggle)
         for dock in self._commands.docks.values():
-            self._add(menu, dock.part.title, dock.toggle, keys=dock.part.keys, project=dock.part.project)
-        self._add(menu, "&Close all panels", self._commands.close_panels, keys="Ctrl+0")
+            self._add(menu, dock.part.name, dock.toggle, keys=dock.part.keys, project=dock.part.project)
+        self._add(menu, N_("&Close all panels"), self._commands.close_panels, keys="Ctrl+0")
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:
@@ -275,16 +289,16 @@ class Menus(QObject):
             group.addAction(choice)
         menu.addSeparator()
         blind = self._add(
-            menu, "&Blind mode", controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
+            menu, N_("&Blind mode"), controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
         )
         blind.setCheckable(True)
         blind.setChecked(controllers.navigation.blind)
-        blind.setToolTip("Hide what models say while you decide")
+        blind.setToolTip(_("Hide predictions while you label"))
         controllers.preferences.settingsChanged.connect(
             lambda _: blind.setChecked(controllers.navigation.blind)
         )
         menu.addSeparator()
-        self._add(menu, "&Full screen", self._commands.toggle_full_screen, keys="F11")
+        self._add(menu, N_("&Full screen"), self._commands.toggle_full_screen, keys="F11")
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))
@@ -293,15 +307,15 @@ class Menus(QObject):
         return lambda: self._commands.choose_theme(mode)
 
     def _build_help(self) -> None:
-        menu = self._menu("&Help")
-        guide = self._add(menu, "User &guide", self._commands.show_guide, keys="F1", icon="help")
+        menu = self._menu(_("&Help"))
+        guide = self._add(menu, N_("User &guide"), self._commands.show_guide, keys="F1", icon="help")
         guide.setObjectName(GUIDE_ACTION)
         self._add(
             menu,
-            "&Keyboard shortcuts…",
+            N_("&Keyboard shortcuts…"),
             self._opener(lambda c, w: KeysDialog(c.workspace, c.preferences, w)),
             keys="Ctrl+/",
             icon="command",
         )
-        self._add(menu, "Open the &log folder", self._commands.open_log_folder, icon="folder")
-        self._add(menu, "&About SCE Desktop", self._commands.show_about, icon="info")
+        self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
+        self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")

@@ -18,6 +18,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import DEVICES
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelKind, model_title
 from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, Baseline, default_of, similarity_beside
@@ -30,9 +31,10 @@ SIMILARITY: ModelKind = "similarity"
 MOST_VERSIONS = 8  # the newest ones; the Fine-tune panel has all
 LLM: ModelKind = "llm"
 _MODEL = 280  # pixels for the model at most: a folder's name may be of any length
-_SIMILARITY_SHOWS = "Also show which label's wording is most similar to the text: to compare with"
-_LLM_SHOWS = "Also show what a language model answers when asked for the label: slow, to compare with"
-_LLM_ROWS = {"screen": "For the rows on the screen", "all": "For all rows"}
+_SIMILARITY_SHOWS = _("Baseline: the label whose wording is most similar to the text")
+_LLM_SHOWS = _("Baseline: the label that a language model chooses (slow)")
+_LLM_ROWS = {"screen": _("For visible rows"), "all": _("For all rows")}
+_LLM_CHIPS = {"screen": _("LLM: visible ✓ ▾"), "all": _("LLM: all ✓ ▾")}
 
 Button = TypeVar("Button", bound=QToolButton)
 
@@ -60,21 +62,21 @@ class RunBar(QWidget):
         self._scorer = scorer
         self._names: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
         self._folders: list[str] = []
-        self.setAccessibleName("Scoring")
-        self.score_button = QPushButton("Score")
-        self.score_button.setAccessibleName("Score")
+        self.setAccessibleName(_("Scoring"))
+        self.score_button = QPushButton(_("Score"))
+        self.score_button.setAccessibleName(_("Score"))
         set_role(self.score_button, "primary")
         self.score_button.clicked.connect(self._on_button)
-        self.model_button = self._button("Model", self._open_models, ElidedButton())
+        self.model_button = self._button(_("Model"), self._open_models, ElidedButton())
         self.model_button.setMaximumWidth(px(_MODEL))
         self.baseline_button = QPushButton()
         self.baseline_button.setCheckable(True)
         set_role(self.baseline_button, "chip")
         self.baseline_button.clicked.connect(self._toggle_baseline)
-        self.llm_button = self._button("LLM baseline", self._open_llm, QToolButton())
+        self.llm_button = self._button(_("LLM baseline"), self._open_llm, QToolButton())
         self.llm_button.setCheckable(True)
         set_role(self.llm_button, "chip")
-        self.device_button = self._button("Device", self._open_devices, QToolButton())
+        self.device_button = self._button(_("Device"), self._open_devices, QToolButton())
         layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
@@ -101,45 +103,49 @@ class RunBar(QWidget):
     def _show(self) -> None:
         scorer = self._scorer
         running = scorer.job is not None or scorer.estimating
-        text, icon, reason = ("Stop", "stop", "") if running else ("Score", "play", scorer.why_not())
+        text, icon, reason = (_("Stop"), "stop", "") if running else (_("Score"), "play", scorer.why_not())
         self.score_button.setText(text)
         self.score_button.setAccessibleName(text)
         self.score_button.setEnabled(not reason)
         self.score_button.setAccessibleDescription(reason)
-        tip = "Stop; scored rows keep their scores (Shift+F5)" if running else "Score every row (F5)"
+        tip = (
+            _("Stop; scored rows keep their scores (Shift+F5)")
+            if running
+            else _("Predict labels for all rows (F5)")
+        )
         self.score_button.setToolTip(reason or tip)
         set_icon(self.score_button, icon, "muted" if reason else "on_accent")
         titled = partial(model_title, whole_table=scorer.table.used)
         full = scorer.title if scorer.version else scorer.model
         self.model_button.show_name(scorer.title, f"{titled('')} ▾")
-        self._show_unread(f"Model that scores: {titled(full)}", titled(scorer.title))
+        self._show_unread(_("Model: {model}", model=titled(full)), titled(scorer.title))
         similarity = bool(self._similarity())
-        self.baseline_button.setText("Similarity ✓" if similarity else "+ Similarity")
+        self.baseline_button.setText(_("Similarity ✓") if similarity else _("+ Similarity"))
         self.baseline_button.setMinimumWidth(chip_width(self.baseline_button.text()))
-        self.baseline_button.setAccessibleName("Similarity baseline")
+        self.baseline_button.setAccessibleName(_("Similarity baseline"))
         embedder = next((run.model for run in self._workspace.runs if run.kind == SIMILARITY), "")
-        vectors = f" Text vectors: {embedder}." if similarity and embedder else ""
-        self.baseline_button.setToolTip(f"{_SIMILARITY_SHOWS}.{vectors}")
+        vectors = _("Text encoder: {model}", model=embedder) if similarity and embedder else ""
+        self.baseline_button.setToolTip("\n".join(filter(None, (_SIMILARITY_SHOWS, vectors))))
         self.baseline_button.setChecked(similarity)
-        what = (
-            ("LLM: all ✓ ▾" if scorer.llm_rows == "all" else "LLM: screen ✓ ▾") if scorer.llm else "+ LLM ▾"
-        )
+        what = _LLM_CHIPS[scorer.llm_rows] if scorer.llm else _("+ LLM ▾")
         self.llm_button.setText(what)
         self.llm_button.setMinimumWidth(chip_width(what))
-        rows = _LLM_ROWS[scorer.llm_rows].lower() if scorer.llm else "off"
+        rows = _LLM_ROWS[scorer.llm_rows] if scorer.llm else _("Off")
         self.llm_button.setAccessibleDescription(rows)
-        self.llm_button.setToolTip(f"{_LLM_SHOWS}. Now: {rows}")
+        self.llm_button.setToolTip(f"{_LLM_SHOWS}\n{rows}")
         self.llm_button.setChecked(bool(scorer.llm))
-        device = DEVICES.get(scorer.device, scorer.device)
-        self.device_button.setText(f"{device} ▾")
+        device = _(DEVICES.get(scorer.device, scorer.device))
+        self.device_button.setText(
+            _("Device: auto ▾") if scorer.device == "auto" else _("Device: {device} ▾", device=device)
+        )
         self.device_button.setAccessibleDescription(device)
-        self.device_button.setToolTip(f"Where models run: {scorer.device_text}")
+        self.device_button.setToolTip(_("Device: {device}", device=scorer.device_text))
 
     def _show_unread(self, tip: str, title: str) -> None:
         """Mark the model where it cannot read the rows or labels, and say so."""
         unread = self._advice.warning
         self.model_button.setToolTip("\n".join(filter(None, (tip, unread))))
-        self.model_button.setAccessibleDescription(". ".join(filter(None, (title, unread))))
+        self.model_button.setAccessibleDescription("\n".join(filter(None, (title, unread))))
         beside, alone = Qt.ToolButtonStyle.ToolButtonTextBesideIcon, Qt.ToolButtonStyle.ToolButtonTextOnly
         self.model_button.setToolButtonStyle(beside if unread else alone)
         if unread:
@@ -163,7 +169,7 @@ class RunBar(QWidget):
             return
         self._scorer.stop()
         self.score_button.setEnabled(False)
-        self.score_button.setToolTip("Stopping…")
+        self.score_button.setToolTip(_("Stopping…"))
 
     # --- choices -------------------------------------------------------------------------------------------
 
@@ -190,7 +196,9 @@ class RunBar(QWidget):
 
     def _popup(self, menu: QMenu, button: QWidget) -> None:
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(button.mapToGlobal(QPoint(0, button.height() + px(2))))
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        left = button.width() - menu.sizeHint().width() if mirrored else 0
+        menu.popup(button.mapToGlobal(QPoint(left, button.height() + px(2))))
 
     def _open_models(self) -> None:
         self._popup(self.model_menu(), self.model_button)
@@ -214,7 +222,7 @@ class RunBar(QWidget):
         embedders = [name for name, kind in self._names if kind == "similarity"]
         if embedders:
             menu.addSeparator()
-            baselines = menu.addMenu("Similarity by")
+            baselines = menu.addMenu(_("Similarity model"))
             shown = self._similarity()
             usual = similarity_beside(self._scorer.model)
             similar = (Baseline.parse(shown).model or usual) if shown else ""
@@ -228,7 +236,7 @@ class RunBar(QWidget):
                     lambda name=name: self._choose_baseline(name),
                 )
         menu.addSeparator()
-        folder = QAction("Add folder…", menu)
+        folder = QAction(_("Add folder…"), menu)
         set_icon(folder, "folder", "muted")
         folder.triggered.connect(self._ask_folder)
         menu.addAction(folder)
@@ -240,11 +248,11 @@ class RunBar(QWidget):
         self._popup(self.llm_menu(), self.llm_button)
 
     def llm_menu(self) -> QMenu:
-        """About which rows an LLM is asked, and which one."""
+        """Which rows an LLM scores, and which LLM."""
         scorer, menu = self._scorer, QMenu(self)
         names = [name for name, kind in self._names if kind == LLM]
         rows = QActionGroup(menu)
-        self._choice(menu, rows, "Off", not scorer.llm, lambda: scorer.hide_baselines(LLM))
+        self._choice(menu, rows, _("Off"), not scorer.llm, lambda: scorer.hide_baselines(LLM))
         for key, text in _LLM_ROWS.items():
             on = bool(scorer.llm) and scorer.llm_rows == key
             self._choice(menu, rows, text, on, lambda key=key: self._ask_llm_about(key))
@@ -255,7 +263,7 @@ class RunBar(QWidget):
         for name in dict.fromkeys((*names, *filter(None, [present]))):
             self._choice(menu, models, name, name == present, lambda name=name: self._choose_llm(name))
         if not names:
-            get = QAction("Get an LLM…", menu)
+            get = QAction(_("Download an LLM…"), menu)
             set_icon(get, "import", "muted")
             get.triggered.connect(self._get_llm)
             menu.addAction(get)
@@ -277,7 +285,7 @@ class RunBar(QWidget):
         self._scorer.try_baseline(f"{LLM}:{name}")
 
     def _add_manager(self, menu: QMenu) -> None:
-        manage = QAction("Models…", menu)
+        manage = QAction(_("Models…"), menu)
         set_icon(manage, "model", "muted")
         manage.triggered.connect(self._manage)
         menu.addAction(manage)
@@ -310,7 +318,7 @@ class RunBar(QWidget):
 
     @Slot()
     def _ask_folder(self) -> None:
-        ask_folder(self, "Folder of a model", self.add_folder)
+        ask_folder(self, _("Model folder"), self.add_folder)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:
@@ -323,10 +331,10 @@ class RunBar(QWidget):
         self._popup(self.device_menu(), self.device_button)
 
     def device_menu(self) -> QMenu:
-        """Where models can run; of a device that is here but cannot be used, why not and what to do."""
+        """Where models can run; for a device that cannot be used, why not and what to do."""
         menu = QMenu(self)
         group = QActionGroup(menu)
-        names = {"auto": DEVICES["auto"], "cpu": DEVICES["cpu"]}
+        names = {"auto": _(DEVICES["auto"]), "cpu": _(DEVICES["cpu"])}
         broken = []
         for device in self._scorer.devices:
             if not device.usable:
@@ -344,7 +352,10 @@ class RunBar(QWidget):
         if broken:
             menu.addSeparator()
         for device in broken:
-            told = QAction(menu_text(f"{device.description}: {device.problem}"), menu)
-            told.setEnabled(False)
-            menu.addAction(told)
+            reason = QAction(
+                menu_text(_("{device}: {problem}", device=device.description, problem=device.problem)),
+                menu,
+            )
+            reason.setEnabled(False)
+            menu.addAction(reason)
         return menu

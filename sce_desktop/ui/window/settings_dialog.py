@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.core.choices import DEVICES, DIGIT_KEYS, PRECISION_NAMES
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import LANGUAGES, PSEUDO
+from sce_desktop.core.i18n import LANGUAGES, PSEUDO, _
 from sce_desktop.settings import SETTINGS, Setting, Settings, Value
 from sce_desktop.ui.kit.dialog_parts import (
     ask_folder,
@@ -32,24 +33,27 @@ from sce_desktop.ui.kit.dialog_parts import (
 )
 from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
+from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 
 _GROUPS = (
-    ("Scoring", ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
-    ("Files", ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    ("Window", ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
+    (_("Scoring"), ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
+    (_("Files"), ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
+    (_("Window"), ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
 )
-_OTHERS = "More"
+_OTHERS = _("More")
 _AT_LEAST = {
-    "threads": "All but one",
-    "auto_finetune": "Never",
+    "threads": _("All but one"),
+    "auto_finetune": _("Never"),
 }  # what the least value means, in words
-_CHOICES = {
-    "device": DEVICES,
-    "digit_keys": DIGIT_KEYS,
-    "precision": PRECISION_NAMES,
-    "language": {"": "As the system", **LANGUAGES},
-}  # in words
-_UNITS = {"cache_megabytes": " MB", "auto_finetune": " rows"}
+_CHOICES: dict[str, dict[str, str]] = {
+    "device": {value: _(name) for value, name in DEVICES.items()},
+    "digit_keys": {value: _(name) for value, name in DIGIT_KEYS.items()},
+    "precision": {value: _(name) for value, name in PRECISION_NAMES.items()},
+    "language": {"": _("System language"), **LANGUAGES, PSEUDO: PSEUDO},  # each in its own words
+    "theme": {"system": _("System"), "light": _("Light"), "dark": _("Dark")},
+    "row_height": {"compact": _("Compact"), "normal": _("Normal"), "comfortable": _("Comfortable")},
+}  # what values are called
+_UNITS = {"cache_megabytes": _("{number} MB"), "auto_finetune": _("{number} rows")}
 _EDITOR_WIDTH = 250
 _LARGEST_INT = 2**31 - 1  # of a QSpinBox
 
@@ -77,7 +81,9 @@ def _number_field(setting: Setting, value: Value) -> QSpinBox | QDoubleSpinBox:
         int(setting.most) if setting.most is not None else _LARGEST_INT,
     )
     whole.setSpecialValueText(_AT_LEAST.get(setting.key, ""))
-    whole.setSuffix(_UNITS.get(setting.key, ""))
+    before, _number, behind = _UNITS.get(setting.key, "{number}").partition("{number}")
+    whole.setPrefix(before)
+    whole.setSuffix(behind)
     whole.setValue(int(value))
     return whole
 
@@ -88,32 +94,34 @@ class SettingField(QWidget):
     def __init__(self, setting: Setting, value: Value, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setting = setting
+        name, hint = _(setting.label), _(setting.help)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         self.editor: QCheckBox | QComboBox | QSpinBox | QDoubleSpinBox | QLineEdit
         if setting.type is bool:
-            self.editor = QCheckBox(setting.label)
+            self.editor = QCheckBox(name)
             self.editor.setChecked(bool(value))
         elif setting.choices:
             self.editor = ComboBox()
             for choice in setting.choices:
                 if choice == PSEUDO and choice != value:
                     continue  # for tests alone
-                words = _CHOICES.get(setting.key, {}).get(choice)
-                self.editor.addItem(words or choice.capitalize(), choice)
+                self.editor.addItem(_CHOICES[setting.key][choice], choice)
             self.editor.setCurrentIndex(self.editor.findData(str(value)))
+        elif setting.key in CHOOSERS:
+            self.editor = ModelChooser(CHOOSERS[setting.key], str(value))
         elif setting.type in (int, float):
             self.editor = _number_field(setting, value)
             indent_number(self.editor)
         else:
             self.editor = QLineEdit(str(value))
-        self.editor.setAccessibleName(setting.label)
-        self.editor.setAccessibleDescription(setting.help)
-        self.editor.setToolTip(setting.help)
+        self.editor.setAccessibleName(name)
+        self.editor.setAccessibleDescription(hint)
+        self.editor.setToolTip(hint)
         layout.addWidget(self.editor, 1)
         if setting.key.endswith("_folder"):
-            choose = QPushButton("Choose…")
-            choose.setAccessibleName(f"Choose: {setting.label}")
+            choose = QPushButton(_("Choose…"))
+            choose.setAccessibleName(_("Choose {setting}", setting=name))
             choose.clicked.connect(self._choose_folder)
             layout.addWidget(choose)
 
@@ -131,7 +139,7 @@ class SettingField(QWidget):
     @Slot()
     def _choose_folder(self) -> None:
         assert isinstance(self.editor, QLineEdit)
-        ask_folder(self, self.setting.label, self.editor.setText, at=self.editor.text())
+        ask_folder(self, _(self.setting.label), self.editor.setText, at=self.editor.text())
 
 
 class SettingsDialog(QDialog):
@@ -139,11 +147,15 @@ class SettingsDialog(QDialog):
 
     changed = Signal(object)  # set of keys
 
-    def __init__(self, settings: Settings, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, settings: Settings, parent: QWidget | None = None, *, models: ModelStore | None = None
+    ) -> None:
+        """``models``: to choose from; without them only the present ones can be chosen."""
         super().__init__(parent)
         self._settings = settings
-        self.setWindowTitle("Settings")
-        self.setAccessibleName("Settings")
+        self._models = models
+        self.setWindowTitle(_("Settings"))
+        self.setAccessibleName(_("Settings"))
         self.fields = {
             setting.key: SettingField(setting, settings[setting.key]) for setting in SETTINGS if setting.shown
         }
@@ -161,7 +173,7 @@ class SettingsDialog(QDialog):
                 column.addWidget(_line(self.fields[setting.key]))
         column.addStretch()
         scroll = QScrollArea(widgetResizable=True)
-        scroll.setAccessibleName("All settings")
+        scroll.setAccessibleName(_("All settings"))
         scroll.setWidget(page)
         self.problem = problem_label()
         layout = dialog_column(self)
@@ -169,6 +181,19 @@ class SettingsDialog(QDialog):
         layout.addWidget(self.problem)
         layout.addWidget(ok_and_cancel(self))
         self.resize(px(620), px(620))
+        if models is not None:
+            models.changed.connect(self._show_models)
+            self._show_models()
+            models.refresh()
+
+    @Slot()
+    def _show_models(self) -> None:
+        """Offer the installed models."""
+        assert self._models is not None
+        usable = [(entry.name, entry.kind) for entry in self._models.installed if not entry.problem]
+        for field in self.fields.values():
+            if isinstance(field.editor, ModelChooser):
+                field.editor.show_models(usable)
 
     def accept(self) -> None:
         """Take the values, write the file and close; stay open with a sentence if that fails."""
@@ -190,17 +215,17 @@ class SettingsDialog(QDialog):
 
 
 def _line(field: SettingField) -> QWidget:
-    """What a setting is called and means at the left, its field at the right."""
+    """What a setting is called and means, and its field beside it."""
     setting = field.setting
     line, words = QWidget(), QVBoxLayout()
     words.setSpacing(0)
     if setting.type is bool:
         words.addWidget(field)
     else:
-        name = QLabel(setting.label)
+        name = QLabel(_(setting.label))
         name.setBuddy(field.editor)
         words.addWidget(name)
-    hint = QLabel(setting.help, wordWrap=True)
+    hint = QLabel(_(setting.help), wordWrap=True)
     if setting.type is bool:
         hint.setIndent(px(22))  # under the words of its box
     set_role(hint, "muted")

@@ -1,11 +1,11 @@
-"""What there is without a project: drop a table, open, go on with a recent project, try the sample."""
+"""What is shown without a project: drop a table, open, continue a recent project, try the sample."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
 
-from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QKeyEvent, QPainter
 from PySide6.QtWidgets import (
     QApplication,
@@ -24,33 +24,39 @@ from PySide6.QtWidgets import (
 )
 
 from sce_desktop.controllers.recent import RecentProject, RecentProjects
-from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.ui.kit.files import KINDS
 from sce_desktop.ui.kit.icons import icon, set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, font, px, set_role, tokens
 
 _PATH_ROLE = Qt.ItemDataRole.UserRole
+_DAY = 86_400  # seconds
 Index = QModelIndex | QPersistentModelIndex
 
 
 def ago(seconds: float) -> str:
-    """How long ago, in the coarsest unit that says something."""
-    for size, unit in ((86400 * 7, "week"), (86400, "day"), (3600, "hour"), (60, "minute")):
-        if seconds >= size:
-            count = int(seconds // size)
-            return f"{count} {unit}{'s' if count != 1 else ''} ago"
-    return "just now"
+    """How long ago, in the coarsest unit that is not zero."""
+    if (weeks := int(seconds // (7 * _DAY))) > 0:
+        return ngettext("{count} week ago", "{count} weeks ago", weeks)
+    if (days := int(seconds // _DAY)) > 0:
+        return ngettext("{count} day ago", "{count} days ago", days)
+    if (hours := int(seconds // 3600)) > 0:
+        return ngettext("{count} hour ago", "{count} hours ago", hours)
+    if (minutes := int(seconds // 60)) > 0:
+        return ngettext("{count} minute ago", "{count} minutes ago", minutes)
+    return _("just now")
 
 
 def state_of(project: RecentProject) -> str:
     """One line on where a project stands."""
     if not project.exists:
-        return f"The file is not there any more: {project.path}"
-    parts = [plural(project.rows, "row")]
+        return _("The file no longer exists: {path}", path=project.path)
+    parts = [ngettext("{count} row", "{count} rows", project.rows)]
     if project.scored:
-        parts.append(f"{project.scored:,} scored")
+        parts.append(_("{count} scored", count=number(project.scored)))
     if project.labelled:
-        parts.append(f"{project.labelled:,} labelled")
+        parts.append(_("{count} labelled", count=number(project.labelled)))
     return " · ".join((*parts, ago(time.time() - project.opened_at)))
 
 
@@ -86,15 +92,18 @@ class _RecentDelegate(QStyledItemDelegate):
         style = QApplication.style() if option.widget is None else option.widget.style()
         style.drawControl(QStyle.ControlElement.CE_ItemViewItem, option, painter, option.widget)
         side, middle = px(18), option.rect.center().y()
-        left = option.rect.left() + px(SPACE_S)
-        picture.paint(painter, left, middle - side // 2, side, side)
         line = option.fontMetrics.lineSpacing()
+        box = QRect(option.rect.left() + px(SPACE_S), middle - side // 2, side, side)
         words = option.rect.adjusted(px(SPACE_S) + side + px(SPACE_M), 0, -px(SPACE_S), 0)
+        box, words = (QStyle.visualRect(option.direction, option.rect, place) for place in (box, words))
+        leading = QStyle.visualAlignment(option.direction, Qt.AlignmentFlag.AlignLeft)
+        place = leading | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+        picture.paint(painter, box)
         painter.save()
         for text, top, colour in ((name, middle - line, tokens().ink), (state, middle, tokens().muted)):
             painter.setPen(QColor(colour))
             shown = option.fontMetrics.elidedText(text, Qt.TextElideMode.ElideMiddle, words.width())
-            painter.drawText(words.left(), top, words.width(), line, Qt.AlignmentFlag.AlignVCenter, shown)
+            painter.drawText(QRect(words.left(), top, words.width(), line), int(place), shown)
         painter.restore()
 
 
@@ -108,37 +117,37 @@ class StartPage(LowScroll):
     def __init__(self, recent: RecentProjects, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._recent = recent
-        self.setAccessibleName("Start page")
+        self.setAccessibleName(_("Start page"))
 
-        title = QLabel("Sort texts into labels of your own")
+        title = QLabel(_("Sort texts into labels of your own"))
         large = font("strong")
         large.setPixelSize(px(22))
         title.setFont(large)
-        subtitle = QLabel("Everything happens on this machine; no text leaves it.")
+        subtitle = QLabel(_("Everything runs on this machine; no text leaves it."))
         set_role(subtitle, "muted")
 
+        steps = QLabel(_("1 Drop a table · 2 Type labels · 3 Score"), wordWrap=True)
+
         self.drop = QFrame()
-        self.drop.setAccessibleName("Drop a file here")
+        self.drop.setAccessibleName(_("Drop a file here"))
         set_role(self.drop, "drop")
         picture = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         picture.setPixmap(icon("import", "muted").pixmap(px(36), px(36)))
-        picture.setAccessibleName("Import")
+        picture.setAccessibleName(_("Import"))
         self._picture = picture
-        words = QLabel("Drop a table here", alignment=Qt.AlignmentFlag.AlignCenter)
+        words = QLabel(_("Drop a table here"), alignment=Qt.AlignmentFlag.AlignCenter)
         strong = font("strong")
         strong.setPixelSize(px(15))
         words.setFont(strong)
-        kinds = QLabel(
-            "csv, tsv, txt, xlsx, parquet, jsonl or a project (.sce)", alignment=Qt.AlignmentFlag.AlignCenter
-        )
+        kinds = QLabel(_("{kinds}, or a project (.sce)", kinds=KINDS), alignment=Qt.AlignmentFlag.AlignCenter)
         set_role(kinds, "muted")
-        self.open_button = QPushButton("Open file…")
-        self.open_button.setAccessibleName("Open a table or a project")
+        self.open_button = QPushButton(_("Open file…"))
+        self.open_button.setAccessibleName(_("Open a table or a project"))
         set_role(self.open_button, "primary")
         self.open_button.clicked.connect(self.openAsked)
-        self.sample_button = QPushButton("Try the sample")
-        self.sample_button.setAccessibleName("Try the sample")
-        self.sample_button.setToolTip("300 messages to an invented parcel service, with labels")
+        self.sample_button = QPushButton(_("Try the sample"))
+        self.sample_button.setAccessibleName(_("Try the sample"))
+        self.sample_button.setToolTip(_("300 messages to an invented parcel service, with labels"))
         set_icon(self.sample_button, "play")
         self.sample_button.clicked.connect(self.sampleAsked)
         buttons = QHBoxLayout()
@@ -155,10 +164,10 @@ class StartPage(LowScroll):
         inside.addSpacing(px(SPACE_S))
         inside.addLayout(buttons)
 
-        self._heading = QLabel("Recent projects")
+        self._heading = QLabel(_("Recent projects"))
         set_role(self._heading, "heading")
         self.recent_list = _RecentList()
-        self.recent_list.setAccessibleName("Recent projects")
+        self.recent_list.setAccessibleName(_("Recent projects"))
         self.recent_list.setItemDelegate(_RecentDelegate(self.recent_list))
         self.recent_list.itemActivated.connect(self._on_activated)
         self.recent_list.itemClicked.connect(self._on_activated)
@@ -173,6 +182,8 @@ class StartPage(LowScroll):
         content.addStretch(1)
         content.addWidget(title)
         content.addWidget(subtitle)
+        content.addSpacing(px(SPACE_S))
+        content.addWidget(steps)
         content.addSpacing(px(SPACE_L))
         content.addWidget(self.drop)
         content.addSpacing(px(SPACE_L))
@@ -198,7 +209,7 @@ class StartPage(LowScroll):
             )
             item.setData(_PATH_ROLE, project.path)
             item.setToolTip(project.path)
-            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{project.name}, {state_of(project)}")
+            item.setData(Qt.ItemDataRole.AccessibleTextRole, f"{project.name}\n{state_of(project)}")
             self.recent_list.addItem(item)
         some = self.recent_list.count() > 0
         self._heading.setVisible(some)

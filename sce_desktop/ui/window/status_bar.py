@@ -1,4 +1,4 @@
-"""The line at the bottom: what is true now, what runs, where it runs, and that all of it is saved."""
+"""The line at the bottom: counts, the running job, the device, and that everything is saved."""
 
 from __future__ import annotations
 
@@ -10,45 +10,52 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWi
 from sce_desktop.controllers.jobs import Job, JobState, Lane
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.choices import Counts
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowState
-from sce_desktop.core.words import plural
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
-SHOW_MS = 250  # a progress bar paints at once whatever it is told: not while something else waits for it
+SHOW_MS = 250  # a progress bar paints every value at once: not while something else waits for it
+
+
+def _rows(rows: int, found: int | None) -> str:
+    """How many rows there are and, with filters, how many of them are found."""
+    if found is None:
+        return ngettext("{count} row", "{count} rows", rows)
+    return ngettext("{found} of {count} row", "{found} of {count} rows", rows, found=number(found))
 
 
 class StatusBar(QStatusBar):
-    """Counts at the left, the job that runs beside them, the device and "Saved" at the right."""
+    """Counts first, the running job beside them; device and "Saved" at the other end."""
 
     stopAsked = Signal(object)  # the Job that is shown
 
     def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Status")
+        self.setAccessibleName(_("Status"))
         self.setSizeGripEnabled(False)
         self.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         self._lanes = tuple(lanes)
         self._job: Job | None = None
-        self.counts = self._label("Rows, labelled, scored")
+        self.counts = self._label(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
         self.bar = QProgressBar(textVisible=False)
         self.bar.setFixedWidth(px(140))
-        self.bar.setAccessibleName("Progress")
+        self.bar.setAccessibleName(_("Progress"))
         self.addWidget(self.bar)
-        self.progress = self._label("What runs")
+        self.progress = self._label(_("Running job"))
         self.addWidget(self.progress)
-        self.stop_button = QPushButton("Stop")
-        self.stop_button.setAccessibleName("Stop what runs")
-        self.stop_button.setToolTip("What is finished stays")
+        self.stop_button = QPushButton(_("Stop"))
+        self.stop_button.setAccessibleName(_("Stop the running job"))
+        self.stop_button.setToolTip(_("Finished work is kept"))
         set_role(self.stop_button, "quiet")
         set_icon(self.stop_button, "stop", "muted")
         self.stop_button.clicked.connect(self._on_stop)
         self.addWidget(self.stop_button)
-        self.device = self._label("Device")
+        self.device = self._label(_("Device"))
         self.addPermanentWidget(self.device)
-        self.saved = self._label("Saved")
+        self.saved = self._label(_("Saved"))
         self.addPermanentWidget(self.saved)
         self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show_soon.timeout.connect(self._show_running)
@@ -70,15 +77,20 @@ class StatusBar(QStatusBar):
         ``found``: how many of them the filters leave; None: there is no filter. ``scored``: by now, where
         that is more than was counted.
         """
-        shown = "" if found is None else f"{found:,} of "
         parts: tuple[str, ...] = ()
         if counts is not None:
             by_now = max(scored, counts.scored)
-            rows = f"{shown}{plural(counts.rows, 'row')}"
-            parts = (rows, f"{counts.labelled:,} labelled", f"{by_now:,} scored")
+            parts = (
+                _rows(counts.rows, found),
+                _("{count} labelled", count=number(counts.labelled)),
+                _("{count} scored", count=number(by_now)),
+            )
         self.counts.setText("    ".join(parts))
         none = counts.states[RowState.NONE] if counts else 0
-        self.counts.setToolTip(f"{none:,} of the labelled rows as “none of these”" if none else "")
+        labelled_none = ngettext(
+            "{count} row is labelled “None of these”", "{count} rows are labelled “None of these”", none
+        )
+        self.counts.setToolTip(labelled_none if none else "")
 
     def set_device(self, text: str) -> None:
         """Say where models run."""

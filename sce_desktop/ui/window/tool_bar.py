@@ -5,29 +5,39 @@ from __future__ import annotations
 from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeySequence, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.words import plural
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import px, set_role
 
 _TYPING_MS = 250
-_SEARCH, _LEAST_SEARCH = 220, 120  # pixels
+_SEARCH, _LEAST_SEARCH = 220, 70  # pixels
 _NAME, _PROBLEM = 220, 260  # pixels at most
-_WIDE = 1100  # pixels; below, the number of rows is left to the status bar
+_WIDE = 1180  # pixels; below, the number of rows is left to the status bar
 
 
 class _SearchBox(QLineEdit):
     """Gives way where the window is narrow."""
 
     def __init__(self) -> None:
-        super().__init__(placeholderText="Search texts…  Ctrl+F", clearButtonEnabled=True)
+        super().__init__(clearButtonEnabled=True)
+        self.show_hint(by_pattern=False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(px(_LEAST_SEARCH))
+
+    def show_hint(self, *, by_pattern: bool) -> None:
+        """Say in the empty box what it searches by, and its key."""
+        keys = QKeySequence(QKeySequence.StandardKey.Find).toString(QKeySequence.SequenceFormat.NativeText)
+        self.setPlaceholderText(
+            _("Regular expression…  {keys}", keys=keys)
+            if by_pattern
+            else _("Search texts…  {keys}", keys=keys)
+        )
 
     def sizeHint(self) -> QSize:
         """Return the size where there is room."""
@@ -42,38 +52,38 @@ class ToolBar(QToolBar):
     def __init__(
         self, workspace: Workspace, navigation: Navigation, run_bar: QWidget, parent: QWidget | None = None
     ) -> None:
-        super().__init__("Main tool bar", parent)
+        super().__init__(_("Main tool bar"), parent)
         self.setObjectName("Main tool bar")
-        self.setAccessibleName("Main tool bar")
+        self.setAccessibleName(_("Main tool bar"))
         self.setMovable(False)
         self.toggleViewAction().setVisible(False)
         self._workspace = workspace
         self._navigation = navigation
         self.name = ElidedLabel()
         self.name.setMaximumWidth(px(_NAME))
-        self.name.setAccessibleName("Project")
+        self.name.setAccessibleName(_("Project"))
         set_role(self.name, "title")
         self.rows = QLabel()
-        self.rows.setAccessibleName("Number of rows")
+        self.rows.setAccessibleName(_("Number of rows"))
         set_role(self.rows, "muted")
         self.search = _SearchBox()
-        self.search.setAccessibleName("Search texts")
+        self.search.setAccessibleName(_("Search texts"))
         for button in self.search.findChildren(QToolButton):
-            button.setAccessibleName("Clear the search")
+            button.setAccessibleName(_("Clear the search"))
         self.pattern = QToolButton()
-        self.pattern.setText(".*")
+        self.pattern.setText(_("Regex"))
         self.pattern.setCheckable(True)
-        self.pattern.setAccessibleName("Search by a regular expression")
-        self.pattern.setToolTip("Search by a regular expression")
+        self.pattern.setAccessibleName(_("Search by regular expression"))
+        self.pattern.setToolTip(_("Search by regular expression"))
         set_role(self.pattern, "quiet")
-        self.pattern.toggled.connect(self._search)
+        self.pattern.toggled.connect(self._on_pattern)
         self.problem = ElidedLabel()
-        self.problem.setMinimumWidth(1)  # the window must not grow while one types: the box says it too
+        self.problem.setMinimumWidth(1)  # typing must not widen the window: the tip of the box has it too
         self.problem.setMaximumWidth(px(_PROBLEM))
-        self.problem.setAccessibleName("What is wrong with the search")
+        self.problem.setAccessibleName(_("Validation message"))
         set_role(self.problem, "warn")
-        self.export_button = QPushButton("Export…")
-        self.export_button.setAccessibleName("Export")
+        self.export_button = QPushButton(_("Export…"))
+        self.export_button.setAccessibleName(_("Export"))
         set_icon(self.export_button, "export", "muted")
         self.export_button.clicked.connect(self.exportAsked)
         gap = QWidget()
@@ -120,6 +130,11 @@ class ToolBar(QToolBar):
         if not text:  # the clear button does not count as editing
             self._search()
 
+    @Slot(bool)
+    def _on_pattern(self, on: bool) -> None:
+        self.search.show_hint(by_pattern=on)
+        self._search()
+
     @Slot()
     def _search(self) -> None:
         self._typing.stop()
@@ -143,6 +158,7 @@ class ToolBar(QToolBar):
             self.pattern.blockSignals(True)
             self.pattern.setChecked(bool(query.pattern))
             self.pattern.blockSignals(False)
+            self.search.show_hint(by_pattern=bool(query.pattern))
 
     @Slot(object)
     def _show_problem(self, sentence: str) -> None:
@@ -158,5 +174,5 @@ class ToolBar(QToolBar):
         project = self._workspace.project
         if project is not None:
             self.name.setText(project.path.stem, str(project.path))
-            self.rows.setText(plural(project.row_count(), "row"))
+            self.rows.setText(ngettext("{count} row", "{count} rows", project.row_count()))
             self.search.setText(self._navigation.query.pattern or self._navigation.query.search)

@@ -6,24 +6,28 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.kit.theme import px, set_role
 
 
 class Workspace(QSplitter):
-    """Labels at the left, rows in the centre, the current row at the right."""
+    """Labels, rows and the current row, in the direction of the language."""
 
     def __init__(self, controllers: Controllers, parts: Parts, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setAccessibleName("Workspace")
+        self.setAccessibleName(_("Workspace"))
         self.setChildrenCollapsible(False)
         self.labels = parts.labels_panel(controllers)
         self.rows = parts.rows_view(controllers)
         self.filters = parts.filter_bar(controllers)
         self.row = parts.row_panel(controllers)
-        self.sides = {"Labels": self.labels, "Row": self.row}
+        self.sides = {
+            N_("Labels"): self.labels,
+            N_("Row"): self.row,
+        }  # translated where they are shown
         centre = QWidget()
-        centre.setAccessibleName("Rows")
+        centre.setAccessibleName(_("Rows"))
         set_role(centre, "pane")
         centre.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         layout = QVBoxLayout(centre)
