@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 
 ModelKind = Literal["sce", "similarity", "llm"]
@@ -43,8 +44,8 @@ class Run:
 
     @property
     def title(self) -> str:
-        """What people read of it: its model, and that the table's other rows were counted in."""
-        return model_title(self.model, whole_table=self.whole_table)
+        """What files and scripts call it: its model, and whether rows were predicted jointly."""
+        return f"{self.model}, whole table" if self.whole_table else self.model
 
     @property
     def of_version(self) -> bool:
@@ -53,8 +54,8 @@ class Run:
 
 
 def model_title(name: str, *, whole_table: bool) -> str:
-    """What people read of a model that scores, as in "sce-mini, whole table"."""
-    return f"{name}, whole table" if whole_table else name
+    """What people read of a model that scores, as in "sce-mini, joint prediction"."""
+    return _("{model}, joint prediction", model=name) if whole_table else name
 
 
 def version_title(base: str, number: int) -> str:

@@ -200,7 +200,9 @@ def test_where_it_is_no_better_the_fast_way_stays(base: SCEModel, monkeypatch: p
     fast = finetune(base, TEXTS, GOLD, LABELS, settings=SETTINGS, progress=SilentProgress())
     assert found.adapted is not None
     assert not found.adapted.kept
-    assert found.adapted.sentence.endswith("no better on the validation rows: the fast fine-tune is kept.")
+    assert found.adapted.sentence.endswith(
+        "no better on the validation rows: the standard fine-tune is kept."
+    )
     assert found.model.fingerprint == fast.model.fingerprint
     np.testing.assert_array_equal(found.after, fast.after)
 

@@ -242,7 +242,7 @@ def test_a_hub_id_is_not_fetched_unasked() -> None:
 
 
 def test_a_hub_that_does_not_answer() -> None:
-    with pytest.raises(UserError, match="the hub did not give it"):
+    with pytest.raises(UserError, match="the hub does not have it"):
         SCEModel.from_pretrained("somebody/some-model", local_files_only=False)
 
 

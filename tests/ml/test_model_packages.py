@@ -242,7 +242,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
 
 
 def test_what_pip_installed_is_removed_by_pip(package: Path) -> None:
-    with pytest.raises(UserError, match="`pip uninstall sce-desktop-tiny-words` removes it"):
+    with pytest.raises(UserError, match="remove it with `pip uninstall sce-desktop-tiny-words`"):
         catalog.remove("tiny-words")
     with pytest.raises(UserError, match="is an installed model"):
         catalog.check_not_installed(package)

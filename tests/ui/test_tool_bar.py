@@ -23,7 +23,7 @@ from tests.ui.conftest import MakeProject
 from tests.ui.panels import add_version, open_in, settle
 
 BASE = "paketdienst-kundenrueckmeldungen-jahrgang-2026"
-TITLE = f"{BASE} + version 1, whole table"
+TITLE = f"{BASE} + version 1, joint prediction"
 NAME = "Rückmeldungen Paketdienst"
 LABELS = (
     "Lieferverzögerung trotz fest zugesagtem Zustelltermin",
@@ -121,7 +121,7 @@ def test_what_gives_way_is_whole_again_where_there_is_room(qtbot: QtBot, window:
     assert bar.search.width() < 220
     assert model.text().startswith("pa")
     assert "…" in model.text()
-    assert model.text().endswith(" 1, whole table ▾")
+    assert model.text().endswith(" 1, joint prediction ▾")
     assert model.toolTip() == f"Model that scores: {TITLE}"
     assert model.accessibleDescription() == TITLE
     assert bar.name.text().endswith("…")
@@ -129,7 +129,7 @@ def test_what_gives_way_is_whole_again_where_there_is_room(qtbot: QtBot, window:
     assert bar.name.toolTip() == f"{NAME}\n{window._controllers.workspace.project.path}"
     assert not bar.rows.isVisible()
     window._controllers.scorer.use_version(None, score=False)
-    qtbot.waitUntil(lambda: model.text() == "sce-mini, whole table ▾")
+    qtbot.waitUntil(lambda: model.text() == "sce-mini, joint prediction ▾")
     resize(qtbot, window, 1600)
     assert bar.search.width() == 220
     assert bar.name.text() == NAME
