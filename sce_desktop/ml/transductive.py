@@ -119,7 +119,7 @@ class TransductiveModel:
         self._fitted: tuple[tuple[Label, ...], _Fit] | None = None
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         model: VectorModel,
         reference: Sequence[str],

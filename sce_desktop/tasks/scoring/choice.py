@@ -102,10 +102,9 @@ def _why_multilingual(languages: Languages, *, get_it: str, rows: bool) -> str:
             )
         return _("The labels are in {language}: {multi} reads 100 languages; {mini} reads English.", **found)
     codes, share = languages.foreign_codes, languages.foreign
-    if languages.shares[codes[0]] >= 0.5:
-        spoken = codes[:1]
-    else:
-        spoken = [code for code in codes if languages.shares[code] >= share / 5] or codes[:1]
+    spoken = list(codes[:1])
+    if languages.shares[codes[0]] < 0.5:
+        spoken = [code for code in codes if languages.shares[code] >= share / 5] or spoken
     found |= {"languages": language_names(spoken), "share": percent(share)}
     if share >= 0.5:
         if get_it:
