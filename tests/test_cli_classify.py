@@ -244,7 +244,7 @@ def test_what_is_no_model(table: str, tmp_path: Path, capsys: pytest.CaptureFixt
         assert classify(table, tmp_path / "out.csv", name, *LABELS) == 2
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert classify(table, tmp_path / "out.csv", "x", *LABELS, "--baseline", "llm") == 2
-    assert "no model 'x'" in capsys.readouterr().err
+    assert "no model “x”" in capsys.readouterr().err
     assert classify(table, tmp_path / "out.csv", "x", *LABELS, "--device", "tpu") == 2
     assert "tpu" in capsys.readouterr().err
 

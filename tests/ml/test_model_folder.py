@@ -238,7 +238,7 @@ def test_a_missing_folder(tmp_path: Path) -> None:
 
 
 def test_a_hub_id_is_not_fetched_unasked() -> None:
-    refused("somebody/some-model", "was not fetched before")
+    refused("somebody/some-model", "is not installed")
 
 
 def test_a_hub_that_does_not_answer() -> None:

@@ -228,7 +228,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(UserError, match=r"model\.safetensors of the model “tiny-words” .* reinstall"):
         catalog.resolve("tiny-words")
-    assert catalog.verify("tiny-words").problem == "model.safetensors is not what it was"
+    assert catalog.verify("tiny-words").problem == "model.safetensors does not match its hash"
     weights.write_bytes(content[:-1])
     (entry,) = [entry for entry in catalog.list() if entry.name == "tiny-words"]
     assert entry.problem == "model.safetensors is cut or damaged"

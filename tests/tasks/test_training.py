@@ -114,7 +114,7 @@ def test_a_table_too_large_is_known_beforehand(project: Project, monkeypatch: py
     decide(project, range(11, 21), 1)
     monkeypatch.setattr(training, "free_memory", lambda: 10_000_000)
     found = plan(project, training.ORIGINS, None, progress=SilentProgress())
-    assert "10 MB are free" in found.problem
+    assert "10 MB is free" in found.problem
 
 
 def test_costs_grow_with_the_rows_and_the_pace() -> None:

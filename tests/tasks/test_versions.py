@@ -399,7 +399,7 @@ def test_a_table_too_large_for_the_memory_is_refused_before_it_starts(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "free_memory", lambda: 50_000_000)
-    with pytest.raises(UserError, match="50 MB are free: learn from fewer rows"):
+    with pytest.raises(UserError, match="50 MB is free: learn from fewer rows"):
         make(project, base)
     assert project.versions() == ()
 

@@ -224,7 +224,7 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7")
     assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
     assert not panel.start.origins[Origin.BULK].isChecked()
-    assert "(now only 'Late')" in panel.start.problem.text()
+    assert "(only “Late” has some)" in panel.start.problem.text()
     panel.start.origins[Origin.BULK].setChecked(True)
     qtbot.waitUntil(lambda: "Excluded: 3 rows labelled in bulk." in panel.start.validation.text())
     first = panel.result.examples.topLevelItem(0)
@@ -235,7 +235,7 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     )
     assert panel.start.takes.text().startswith("About ")
     panel.start.origins[Origin.BULK].setChecked(False)
-    qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "(only “Late” has some)" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -760,7 +760,7 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
     controllers.scorer.warm_up()
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     click(qtbot, start.settings_button)
-    qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text())
+    qtbot.waitUntil(lambda: "could not be estimated" in start.adapt_note.text())
     assert not start.adapt.isEnabled()
     click(qtbot, start.settings_button)
     click(qtbot, start.settings_button)

@@ -128,7 +128,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     qtbot.waitUntil(lambda: "All files verified" in dialog.outcome.text())
     (catalog.paths.models_dir() / folder.name / "tokenizer.json").write_bytes(b"{}")
     dialog.check.click()
-    qtbot.waitUntil(lambda: "tokenizer.json is not what it was" in dialog.outcome.text())
+    qtbot.waitUntil(lambda: "tokenizer.json does not match its hash" in dialog.outcome.text())
     assert item(dialog, folder.name).text(4) == "Problem"
     dialog.use.click()
     qtbot.waitUntil(lambda: controllers.scorer.baselines == (f"similarity:{folder.name}",))
@@ -314,7 +314,7 @@ def test_offline_or_out_of_reach_is_one_sentence(
     assert "\n" not in told.args[0]
     dialog.hub_name.setText("somebody/some-model")
     dialog.hub_get.click()
-    qtbot.waitUntil(lambda: "somebody/some-model cannot be fetched" in dialog.problem.text())
+    qtbot.waitUntil(lambda: "somebody/some-model cannot be downloaded" in dialog.problem.text())
     qtbot.waitUntil(dialog.hub_get.isEnabled)
     dialog.hub_name.setText("no owner")
     dialog.hub_name.returnPressed.emit()

@@ -279,9 +279,9 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
     sha = manifest.one_sha256([hashes[file] for file in weights if file in hashes])
     for file, right in expected.items():
         if file not in hashes:
-            return Verified(name, False, sha, f"{file} is missing")
+            return Verified(name, False, sha, _("{file} is missing", file=file))
         if right and hashes[file] != right:
-            return Verified(name, False, sha, f"{file} is not what it was")
+            return Verified(name, False, sha, _("{file} does not match its hash", file=file))
     return Verified(name, True, sha)
 
 

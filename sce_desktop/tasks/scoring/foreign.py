@@ -136,8 +136,7 @@ class ForeignTexts:
                 if share > 0.99
                 else _(
                     "About {share} of the texts are in {languages}, which {model} cannot read: do "
-                    "not rely on "
-                    "their predictions.",
+                    "not rely on their predictions.",
                     share=percent(share),
                     languages=language_names(unread),
                     model=self._name,
