@@ -243,8 +243,8 @@ def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineT
     assert controllers_of(panel).workspace.project is not None
     controllers_of(panel).workspace.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.start.left_out.text() != "")
-    assert panel.start.left_out.text() == "2 of a random sample, with their copies (figures rest on them)"
+    qtbot.waitUntil(lambda: panel.start.excluded.text() != "")
+    assert panel.start.excluded.text() == "2 rows of audit samples, with duplicates"
 
 
 def test_settings_are_folded_away_and_handed_over(
@@ -270,7 +270,7 @@ def test_a_table_too_large_cannot_be_started(
     monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 1_000_000)
     label(controllers_of(panel), range(1, 11), 0)
     label(controllers_of(panel), range(11, 21), 1)
-    qtbot.waitUntil(lambda: "are free" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "is free" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -286,7 +286,7 @@ def test_what_comes_is_shown_and_stop_keeps_a_version(
     qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1])
     assert panel.start.keep_button.isVisible()
     assert not panel.start.start_button.isVisible()
-    qtbot.waitUntil(lambda: "part 1" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "fold 1" in panel.start.problem.text())
     with qtbot.waitSignal(controllers_of(panel).tuner.made, timeout=2000):
         click(qtbot, panel.start.keep_button)
     qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
@@ -373,7 +373,7 @@ def test_closing_the_project_while_it_runs(qtbot: QtBot, panel: FineTunePanel, m
 def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTunePanel) -> None:
     label_enough(qtbot, panel)
     made(qtbot, panel)
-    assert panel.result.title.text() == "version 1, from 40 rows"
+    assert panel.result.title.text() == "version 1, trained on 40 rows"
     assert panel.result.sentence.text() == "Better: +8 to +32 points (95% CI, 40 rows)."
     assert [line[:2] for line in panel.result.figures.texts] == [
         ["Before: sce-mini", "50.0 %"],
@@ -418,7 +418,7 @@ def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel
     controllers_of(panel).workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
     assert "not calibrated yet" in panel.result.notes.text()
-    assert "lower the learning rate" in panel.result.notes.text()
+    assert "Lower the learning rate" in panel.result.notes.text()
 
 
 # --- versions ----------------------------------------------------------------------------------------------
@@ -475,7 +475,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert len(panel.result.figures.texts) == 4
     with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.differ_button)
-    assert "has scored no rows yet" in told.args[0]
+    assert "has not scored any rows yet" in told.args[0]
     assert controllers.workspace.project is not None
     runs = [
         give_scores(controllers.workspace.project, tops, fingerprint=f"f{n}")
@@ -648,7 +648,7 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     assert re.fullmatch(r"About \d min.*, 1\.3 GB, then 20 s to embed all rows again once it is in use", note)
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
-    assert start.takes.text() == note.partition(";")[0]
+    assert start.takes.text() == note.partition(", then")[0]
     click(qtbot, start.settings_button)
     click(qtbot, start.settings_button)
     wait_for_plan(qtbot, panel)
@@ -700,9 +700,9 @@ def test_the_choice_to_adapt_is_kept_and_waits_for_a_pace(
     controllers.scorer.ready = False  # as while another model is loaded
     controllers.edits.set_labels([*controllers.workspace.labels, Label("one more")])
     wait_for_plan(qtbot, panel)
-    assert "is tried as soon as the model is free" in start.problem.text()
+    assert "is estimated as soon as the model is free" in start.problem.text()
     assert not start.start_button.isEnabled()
-    assert start.adapt.isEnabled()  # to take it back
+    assert start.adapt.isEnabled()  # to undo it
     controllers.scorer.ready = True
     controllers.scorer.modelsChanged.emit()  # the settings are still folded away
     qtbot.waitUntil(start.start_button.isEnabled)
@@ -798,8 +798,8 @@ def test_the_training_of_the_embedder_is_watched(
     assert panel.start.kept_note.isVisible()
     assert panel.start.kept_note.text() == panel.start.keep_button.toolTip() == kept
     watch.kept.append((1, 2.0))
-    qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text())
-    assert "as it is by then where that was better" in panel.start.kept_note.text()
+    qtbot.waitUntil(lambda: "text encoder on all rows" in panel.start.problem.text())
+    assert "trained so far if it was better" in panel.start.kept_note.text()
     controllers_of(panel).tuner.stop_and_keep()
     assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
     qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
