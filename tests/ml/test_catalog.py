@@ -33,7 +33,7 @@ def test_the_baselines_model_comes_with_the_program() -> None:
 
 def test_listing_needs_neither_torch_nor_the_packages_code() -> None:
     code = (
-        "import sys; from sce_desktop.ml import catalog; catalog.list(); catalog.resolve(catalog.MINILM)\n"
+        "import sys; from sce_desktop.ml.hub import catalog; catalog.list(); catalog.resolve(catalog.MINILM)\n"
         f"heavy = ('torch', 'transformers', {catalog.MINILM_PACKAGE!r})\n"
         "print([name for name in heavy if name in sys.modules])"
     )
@@ -91,7 +91,7 @@ def test_what_is_no_model_is_not_added(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="not a model folder"):
         catalog.add(tmp_path / "empty")
-    with pytest.raises(UserError, match="no folder"):
+    with pytest.raises(UserError, match="does not exist"):
         catalog.add(tmp_path / "gone")
     folder = tiny_sce(tmp_path)
     (folder / "model.safetensors").unlink()

@@ -142,7 +142,7 @@ def test_loading_needs_neither_transformers_nor_sentence_transformers(tmp_path: 
     code = (
         "import sys\n"
         "from sce_desktop.ml.sce.model import SCEModel\n"
-        "from sce_desktop.core.types import Label as L\n"
+        "from sce_desktop.core.annotations import Label as L\n"
         "import sce_desktop.ml.similarity, sce_desktop.ml.hub.session, sce_desktop.ml.classifier\n"
         f"SCEModel.from_pretrained({str(folder)!r}).probabilities(['late'], [L('late'), L('refund')])\n"
         "heavy = ('transformers', 'sentence_transformers', 'pandas', 'PySide6')\n"
@@ -278,8 +278,8 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"model_type": "deberta-v2"}, "'deberta-v2', not an SCE"),
-        ({"model_type": None}, "'unknown', not an SCE"),
+        ({"model_type": "deberta-v2"}, "“deberta-v2”, not an SCE"),
+        ({"model_type": None}, "“unknown”, not an SCE"),
         ({"format": 4}, "newer version"),
         ({"sce": {"architecture": "paper", "text_width": WIDTH}}, "do not fit"),
         ({"sce": {"architecture": "plus", "layers": 5}}, "do not fit"),
@@ -307,7 +307,7 @@ def test_missing_or_damaged_parts(tmp_path: Path, name: str, content: bytes | No
 
 
 def test_a_text_model_is_no_sce(tmp_path: Path) -> None:
-    refused(tiny_sentence_transformer(tmp_path), "'bert', not an SCE")
+    refused(tiny_sentence_transformer(tmp_path), "“bert”, not an SCE")
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

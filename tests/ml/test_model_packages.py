@@ -372,15 +372,15 @@ def swap(members: dict[str, bytes]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (climb, "does not hold what its manifest says"),
-        (bring_code, "does not hold what its manifest says"),
+        (climb, "does not match its manifest"),
+        (bring_code, "does not match its manifest"),
         (swap, r"model\.safetensors in .* is damaged"),
-        (lambda m: m.update({f"{INSIDE}/config.json": b"{}"}), "does not hold what its manifest says"),
-        (lambda m: m.pop(f"{INSIDE}/tokenizer.json"), "does not hold what its manifest says"),
-        (lambda m: change_manifest(m, name="sce-mini"), "does not hold what its manifest says"),
-        (lambda m: change_manifest(m, sizes=None), "does not hold what its manifest says"),
-        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b"[" * 9999}), "does not hold what"),
-        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b" " * 1_000_001}), "does not hold what"),
+        (lambda m: m.update({f"{INSIDE}/config.json": b"{}"}), "does not match its manifest"),
+        (lambda m: m.pop(f"{INSIDE}/tokenizer.json"), "does not match its manifest"),
+        (lambda m: change_manifest(m, name="sce-mini"), "does not match its manifest"),
+        (lambda m: change_manifest(m, sizes=None), "does not match its manifest"),
+        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b"[" * 9999}), "does not match"),
+        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b" " * 1_000_001}), "does not match"),
         (lambda m: m.clear(), "is not the wheel of a model"),
         (lambda m: m.update({"sce_desktop_models/two/x": b""}), "is not the wheel of a model"),
     ],
@@ -455,7 +455,7 @@ def test_other_weights_under_its_name_are_refused(
 ) -> None:
     monkeypatch.setattr(known_models, "KNOWN", (published(wheel, "0" * 64),))
     for place in ("", str(wheel)):
-        with pytest.raises(UserError, match=r"are not those of sce-desktop-tiny-words 2\.1: not used"):
+        with pytest.raises(UserError, match=r"are not those of sce-desktop-tiny-words 2\.1, so they are not used"):
             catalog.get("tiny-words", place=place)
     assert not catalog.paths.models_dir().exists() or list(catalog.paths.models_dir().iterdir()) == []
 

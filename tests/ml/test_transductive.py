@@ -263,5 +263,5 @@ def test_blank_texts_stand_for_nothing() -> None:
 
 
 def test_a_table_without_rows() -> None:
-    with pytest.raises(ValueError, match="without rows"):
+    with pytest.raises(ValueError, match="reference sample is empty"):
         TransductiveModel(Directions(), np.zeros((0, 8), dtype=np.float32))

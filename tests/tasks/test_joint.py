@@ -164,7 +164,7 @@ def test_labels_asked_by_themselves_are_refused(
     with pytest.raises(UserError, match="each is asked by itself"):
         classify(table, tmp_path / "out.csv", labels=labels, multi_label=several, whole_table=True)
     assert not (tmp_path / "out.csv").exists()
-    with pytest.raises(ValueError, match="by itself"):
+    with pytest.raises(ValueError, match="not available with multi_label"):
         SCEClassifier(TinySession().model("ours")).predict_proba(
             TEXTS, NAMES, multi_label=True, whole_table=True
         )

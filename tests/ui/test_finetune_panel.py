@@ -376,10 +376,10 @@ def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTu
     assert panel.result.title.text() == "version 1, trained on 40 rows"
     assert panel.result.sentence.text() == "Better: +8 to +32 points (95% CI, 40 rows)."
     assert [line[:2] for line in panel.result.figures.texts] == [
-        ["Before: sce-mini", "50.0 %"],
-        ["Similarity", "40.0 %"],
-        ["Logistic regression", "60.0 %"],
-        ["After: version 1", "70.0 %"],
+        ["Before: sce-mini", "50.0%"],
+        ["Similarity", "40.0%"],
+        ["Logistic regression", "60.0%"],
+        ["After: version 1", "70.0%"],
     ]
     assert "Too few examples to validate: “Praise”." in panel.result.notes.text()
     changes = [panel.result.by_label.topLevelItem(place) for place in range(2)]
