@@ -33,7 +33,8 @@ def test_the_baselines_model_comes_with_the_program() -> None:
 
 def test_listing_needs_neither_torch_nor_the_packages_code() -> None:
     code = (
-        "import sys; from sce_desktop.ml.hub import catalog; catalog.list(); catalog.resolve(catalog.MINILM)\n"
+        "import sys\nfrom sce_desktop.ml.hub import catalog\n"
+        "catalog.list()\ncatalog.resolve(catalog.MINILM)\n"
         f"heavy = ('torch', 'transformers', {catalog.MINILM_PACKAGE!r})\n"
         "print([name for name in heavy if name in sys.modules])"
     )

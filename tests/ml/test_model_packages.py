@@ -455,7 +455,9 @@ def test_other_weights_under_its_name_are_refused(
 ) -> None:
     monkeypatch.setattr(known_models, "KNOWN", (published(wheel, "0" * 64),))
     for place in ("", str(wheel)):
-        with pytest.raises(UserError, match=r"are not those of sce-desktop-tiny-words 2\.1, so they are not used"):
+        with pytest.raises(
+            UserError, match=r"are not those of sce-desktop-tiny-words 2\.1, so they are not used"
+        ):
             catalog.get("tiny-words", place=place)
     assert not catalog.paths.models_dir().exists() or list(catalog.paths.models_dir().iterdir()) == []
 
