@@ -835,7 +835,7 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     controllers.scorer.use_version(version.id)
     assert controllers.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     controllers.scorer.use_version(None)
-    assert controllers.scorer.known_vectors is known
+    assert controllers.scorer.known_vectors is fewer
 
 
 # --- automatic ---------------------------------------------------------------------------------------------
