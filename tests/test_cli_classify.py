@@ -244,7 +244,7 @@ def test_what_is_no_model(table: str, tmp_path: Path, capsys: pytest.CaptureFixt
         assert classify(table, tmp_path / "out.csv", name, *LABELS) == 2
         assert len(capsys.readouterr().err.strip().splitlines()) == 1
     assert classify(table, tmp_path / "out.csv", "x", *LABELS, "--baseline", "llm") == 2
-    assert "no model 'x'" in capsys.readouterr().err
+    assert "no model “x”" in capsys.readouterr().err
     assert classify(table, tmp_path / "out.csv", "x", *LABELS, "--device", "tpu") == 2
     assert "tpu" in capsys.readouterr().err
 
@@ -488,7 +488,7 @@ def test_a_missing_multilingual_model_is_a_warning(
     assert classify_unnamed(german, tmp_path, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["warnings"][0] == told["reason"]
-    assert "is not installed; get it with `sce-desktop models get sce-multi`" in told["reason"]
+    assert "is not installed; download it with `sce-desktop models get sce-multi`" in told["reason"]
 
 
 def test_evaluate_and_finetune_choose_too(

@@ -240,7 +240,7 @@ def test_the_embedder_can_learn_too(
     assert set(embedder) == {"kept", "steps", "sentence", "seconds", "fast", "estimate"}
     assert embedder["estimate"]["seconds"] > 0
     assert embedder["estimate"]["memory"] > 100_000_000
-    assert "Adapting the text embedder takes about" in told.err
+    assert "Fine-tuning the text encoder takes about" in told.err
     assert "of memory." in told.err
     assert found["after"]["accuracy"] >= embedder["fast"]["accuracy"]
     base, tuned = SCEModel.from_pretrained(model), SCEModel.from_pretrained(out)

@@ -209,14 +209,14 @@ def _in_table(
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores ``project``: predicting jointly if asked to now or before."""
+    """Return the model as it scores ``project``: knowing its rows if that is asked for now, or was before."""
+    from sce_desktop.tasks.scoring.joint import fit_transductive_to_project, joint_wanted
     from sce_desktop.tasks.scoring.models import labels_for
-    from sce_desktop.tasks.scoring.whole_table import knowing_project, wanted_in
 
     label_set = project.label_set()
     labels = labels_for(named.model, labels or (label_set.labels if label_set else ()))  # or nothing is kept
-    if args.whole_table or (args.whole_table is None and wanted_in(project, named.model.kind, labels)):
-        named = knowing_project(named, project, labels, cache=cache, progress=progress)
+    if args.whole_table or (args.whole_table is None and joint_wanted(project, named.model.kind, labels)):
+        named = fit_transductive_to_project(named, project, labels, cache=cache, progress=progress)
     if args.whole_table is not None:
         project.use_whole_table(args.whole_table)
     return named
@@ -332,7 +332,7 @@ def _facts(project: Project) -> dict[str, Any]:
 
 def _read_facts(project: Project) -> dict[str, Any]:
     from sce_desktop.core.query import RowState
-    from sce_desktop.tasks.scoring.whole_table import wanted_in
+    from sce_desktop.tasks.scoring.joint import joint_wanted
 
     counts = project.state_counts()
     decided = (RowState.LABELLED, RowState.NONE, RowState.SKIPPED)
@@ -349,7 +349,7 @@ def _read_facts(project: Project) -> dict[str, Any]:
         "labels": [label.name for label in label_set.labels] if label_set else [],
         "model": project.model().name or None,
         "multi_label": label_set is not None and label_set.multi_label,
-        "whole_table": wanted_in(project),
+        "whole_table": joint_wanted(project),
         "coders": {coder.name: coder.rows for coder in project.coders()},
         "decided": {state.value: counts[state] for state in decided},
         "runs": [

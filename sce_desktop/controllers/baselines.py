@@ -13,6 +13,7 @@ from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.rows_text import alias_title
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import Baseline
@@ -26,7 +27,7 @@ SCROLL_PAUSE_MS = 600  # the LLM is asked about rows that the table rests on
 
 
 def chosen_baselines(settings: Settings) -> tuple[str, ...]:
-    """The baseline of the settings; one that is none is left out, as it must not keep a project shut."""
+    """The baseline of the settings; one that is none is ignored, as it must not keep a project shut."""
     text = str(settings["baseline"]).strip()
     try:
         return (text,) if text and Baseline.parse(text) else ()
@@ -103,8 +104,10 @@ class Baselines(QObject):
         baseline = Baseline.parse(spec)
         choice = replace(self.choice(), baselines=(spec,))
         name = baseline.model or alias_title(baseline.alias)
-        job = self._workspace.lanes.models.submit(self._shelf.load, choice, title=f"Loading {name}")
-        job.finished.connect(lambda _: self._on_baseline(spec))
+        job = self._workspace.lanes.models.submit(
+            self._shelf.load, choice, title=_("Loading {model}", model=name)
+        )
+        job.finished.connect(lambda _run: self._on_baseline(spec))
         job.failed.connect(self._on_failed)
         return job
 
@@ -150,4 +153,4 @@ class Baselines(QObject):
         if not self.llm or self.llm_rows != "screen" or not self._workspace.runs or self._workspace.read_only:
             return
         if self.job is None and not self.estimating:  # else at its end
-            self._submit(work.ask_llm, self.choice(), "Asking the LLM")
+            self._submit(work.ask_llm, self.choice(), _("Scoring with the LLM"))

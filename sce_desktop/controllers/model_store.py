@@ -1,4 +1,4 @@
-"""The models of this machine and those that can be fetched; every change to them runs in a lane.
+"""The installed and the available models; every change to them runs in a lane.
 
     store = controllers.models
     store.refresh()                     # look again; then ``changed``
@@ -9,7 +9,7 @@
     store.notes["mine"]                 # how it ended: a sentence, and whether that is well
     store.in_use(name)                  # why it cannot be removed now; empty if it can
 
-A download goes on when the dialog that began it is closed.
+A download continues when the dialog that began it is closed.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.tasks.scoring import models as tasks
 from sce_desktop.tasks.scoring.models import Baseline
@@ -44,7 +45,7 @@ class Inventory:
 
 
 def take_stock(*, progress: Progress) -> Inventory:
-    """Look which models are here."""
+    """Look which models are installed."""
     progress.check()
     installed, known = tasks.installed_models(), tasks.known_models()
     here = {entry.name for entry in installed}
@@ -94,7 +95,7 @@ class ModelStore(QObject):
     @Slot()
     def refresh(self) -> None:
         """Look which models are here; ``changed`` follows."""
-        job = self._workspace.lanes.files.submit(take_stock, title="Looking for models", quiet=True)
+        job = self._workspace.lanes.files.submit(take_stock, title=_("Searching for models"), quiet=True)
         job.finished.connect(self._on_stock)
 
     @Slot(object)
@@ -122,7 +123,7 @@ class ModelStore(QObject):
         baselines = [Baseline.parse(text) for text in scorer.baselines]
         used = {scorer.model, *(one.model or tasks.default_of(one.kind) for one in baselines)}
         if name in used or f"llm:{name}" in used:
-            return f"{name} is what scores now: choose another model first."
+            return _("{model} is in use: choose another model first.", model=name)
         return ""
 
     # --- changes -------------------------------------------------------------------------------------------
@@ -130,38 +131,50 @@ class ModelStore(QObject):
     def look_up(self, name: str) -> Job:
         """Ask what a model on the hub is; the job finishes with a `Known`. The caller shows failures."""
         return self._workspace.lanes.fetch.submit(
-            tasks.look_up, name, title=f"Asking about {name}", quiet=True
+            tasks.look_up, name, title=_("Looking up {model}", model=name), quiet=True
         )
 
     def get(self, name: str, *, code: bool = False) -> Job:
-        """Fetch a model; what was interrupted goes on."""
+        """Download a model; an interrupted download is resumed."""
         job = self._begin(
             name,
-            self._workspace.lanes.fetch.submit(tasks.get_model, name, code=code, title=f"Fetching {name}"),
+            self._workspace.lanes.fetch.submit(
+                tasks.get_model, name, code=code, title=_("Downloading {model}", model=name)
+            ),
         )
-        job.finished.connect(lambda _: self._messages.tell_of_program(f"{name} is here."))
+        job.finished.connect(
+            lambda _done: self._messages.tell_of_program(_("{model} was installed.", model=name))
+        )
         return job
 
     def look_into(self, folder: Path) -> Job:
         """Find out whether a folder's model brings program code; the job finishes with that."""
-        return self._lane.submit(look_into, folder, title=f"Looking into {folder.name}", quiet=True)
+        return self._lane.submit(
+            look_into, folder, title=_("Reading {folder}", folder=folder.name), quiet=True
+        )
 
     def add(self, folder: Path, *, code: bool = False) -> Job:
         """Copy a model's folder into the user's models."""
-        title = f"Adding {folder.name}"
+        title = _("Adding {folder}", folder=folder.name)
         job = self._begin(folder.name, self._lane.submit(tasks.add_model, folder, code=code, title=title))
         job.finished.connect(
-            lambda entry: self._messages.tell_of_program(f"{entry.name} was added to your models.")
+            lambda entry: self._messages.tell_of_program(
+                _("{model} was added to your models.", model=entry.name)
+            )
         )
         return job
 
     def remove(self, name: str) -> Job:
         """Delete one of the user's models, unless it scores now."""
-        return self._begin(name, self._lane.submit(remove_model, name, title=f"Removing {name}"))
+        return self._begin(
+            name, self._lane.submit(remove_model, name, title=_("Removing {model}", model=name))
+        )
 
     def verify(self, name: str) -> Job:
         """Compare a model's files with their hashes; `notes` has the outcome."""
-        job = self._begin(name, self._lane.submit(tasks.verify_model, name, title=f"Checking {name}"))
+        job = self._begin(
+            name, self._lane.submit(tasks.verify_model, name, title=_("Verifying {model}", model=name))
+        )
         job.finished.connect(self._on_verified)
         return job
 
@@ -180,9 +193,9 @@ class ModelStore(QObject):
     @Slot(object)
     def _on_verified(self, found: Verified) -> None:
         self.notes[found.name] = (
-            ("All files are what they were.", True)
+            (_("All files verified."), True)
             if found.ok
-            else (f"{found.problem}: remove it and get it again.", False)
+            else (_("{problem}: remove the model and download it again.", problem=found.problem), False)
         )
 
     def _on_failed(self, name: str, error: object) -> None:

@@ -3,8 +3,8 @@
 scorer = controllers.scorer
 scorer.model, scorer.baselines, scorer.device     what the next scoring uses; set_... changes it
 scorer.version, scorer.title                      the model version in use or None; the name of what scores
-scorer.use_version(id or None)                    score with a version, or with the model as it was
-scorer.table                                      the switch "Use the whole table": `controllers.whole_table`
+scorer.use_version(id or None)                    score with a version, or with the base model
+scorer.table                                      joint prediction: `controllers.joint_prediction`
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
 scorer.score()                                    at once; supersedes a scoring that still runs
@@ -32,9 +32,10 @@ from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.whole_table import WholeTable
+from sce_desktop.controllers.joint_prediction import JointPrediction
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.core.runs import KeptModel, ModelVersion, Run
 from sce_desktop.core.text import duration
@@ -77,8 +78,8 @@ class Scorer(Baselines):
         self.device, self.precision = str(settings["device"]), str(settings["precision"])
         self.llm_rows = str(settings["llm_rows"])
         self.version: ModelVersion | None = None
-        self.table = WholeTable(workspace, lambda: self.base, self)
-        self.table.switched.connect(self.score_anew)
+        self.table = JointPrediction(workspace, lambda: self.base, self)
+        self.table.switched.connect(self.rescore)
         self.modelsChanged.connect(self.table.possibleChanged)
         self.ready = False
         self._load_failed = False
@@ -134,7 +135,7 @@ class Scorer(Baselines):
         return self.version.base if self.version is not None else self.model
 
     def use_version(self, version_id: int | None, *, score: bool = True) -> None:
-        """Take scores from a version of the project, or (None) from the model as it was; undoable."""
+        """Take scores from a version of the project, or (None) from the base model; undoable."""
         if self._workspace.project is None or self._workspace.refuses_edit():
             return
         self._workspace.project.activate_version(version_id)
@@ -150,9 +151,9 @@ class Scorer(Baselines):
             return
         self.version = found
         self._workspace.versionsChanged.emit()
-        self.score_anew(score=score)
+        self.rescore(score=score)
 
-    def score_anew(self, *, score: bool = True) -> None:
+    def rescore(self, *, score: bool = True) -> None:
         """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
         self.modelsChanged.emit()
         self._workspace.scoresChanged.emit(None)
@@ -171,7 +172,9 @@ class Scorer(Baselines):
         if "baseline" in keys:
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
-                self._messages.tell(f"{text!r} is not a baseline: write similarity or llm.", "warn")
+                self._messages.tell(
+                    _("“{text}” is not a baseline: write similarity or llm.", text=text), "warn"
+                )
         if "model" in keys:
             self._usual = str(settings["model"])
         if keys & {"model", "device", "precision", "threads"}:
@@ -197,12 +200,20 @@ class Scorer(Baselines):
     def device_text(self) -> str:
         """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
-            return "Model not loaded" if self._load_failed else "Loading the model…"
+            return _("Model not loaded") if self._load_failed else _("Loading the model…")
         if self._shelf.device == "cpu":
-            where = f"CPU, {self.choice().threads} of {os.cpu_count()} cores"
+            where = _(
+                "CPU, {used} of {all} cores",
+                used=self.choice().threads,
+                all=os.cpu_count() or self.choice().threads,
+            )
         else:
             where = self._shelf.device.upper()
-        return where if self._shelf.precision in ("", FLOAT32) else f"{where}, {self._shelf.precision}"
+        return (
+            where
+            if self._shelf.precision in ("", FLOAT32)
+            else _("{device}, {precision}", device=where, precision=self._shelf.precision)
+        )
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -221,7 +232,7 @@ class Scorer(Baselines):
 
     @property
     def base_vectors(self) -> KnownVectors | None:
-        """The text vectors that the model as it was has made, from which a fine-tune starts."""
+        """The text vectors that the base model has made, from which a fine-tune starts."""
         return self._shelf.known_vectors
 
     def why_no_vectors(self) -> str:
@@ -229,17 +240,19 @@ class Scorer(Baselines):
         if self.known_vectors is not None:
             return ""  # whether there are some of these rows is looked up where they are needed
         if self._load_failed:
-            return "The model could not be loaded: choose another one."
+            return _("The model could not be loaded: choose another one.")
         return review_work.NO_VECTORS if self.ready else review_work.NOT_READY
 
     def warm_up(self) -> None:
-        """Load the model behind the window, so that it is there when it is needed."""
+        """Load the model in the background, so that it is there when it is needed."""
         self.ready = self._load_failed = False
         job = self._workspace.lanes.models.submit(
-            self._shelf.load, replace(self.choice(), baselines=()), title=f"Loading {self.model}"
+            self._shelf.load,
+            replace(self.choice(), baselines=()),
+            title=_("Loading {model}", model=self.model),
         )
         model = self.model
-        job.finished.connect(lambda _: self._on_loaded(model))
+        job.finished.connect(lambda _models: self._on_loaded(model))
         job.failed.connect(lambda error: self._on_load_failed(model, error))
         self.modelsChanged.emit()
 
@@ -248,7 +261,7 @@ class Scorer(Baselines):
         choice = replace(self.choice(), baselines=())
         submit = self._workspace.lanes.models.submit
         return submit(
-            work.count_tokens, self._shelf, choice, text, title="Counting tokens", quiet=True, first=True
+            work.count_tokens, self._shelf, choice, text, title=_("Counting tokens"), quiet=True, first=True
         )
 
     def _on_loaded(self, model: str) -> None:
@@ -269,7 +282,7 @@ class Scorer(Baselines):
     def why_not(self) -> str:
         """Why nothing can be scored now, in one sentence; empty if it can."""
         unlabelled = not self._workspace.labels and self.model == DEFAULT_MODEL
-        return self._workspace.why_not() or ("First type a label at the left." if unlabelled else "")
+        return self._workspace.why_not() or (_("Add a label first.") if unlabelled else "")
 
     @property
     def estimating(self) -> bool:
@@ -297,7 +310,7 @@ class Scorer(Baselines):
             self._shelf,
             self.choice(),
             self._screen(),
-            title="Estimating how long scoring takes",
+            title=_("Estimating the scoring time"),
             lane="models",
             tell_failure=False,
         )
@@ -309,14 +322,27 @@ class Scorer(Baselines):
 
     def _on_estimate(self, rows: int, seconds: float) -> None:
         if seconds > LONG_SECONDS:
-            few = (
-                " (with the LLM, those on the screen alone)" if self.llm and self.llm_rows == "screen" else ""
+            sentences = [
+                ngettext(
+                    "Scoring {count} row takes about {time}.",
+                    "Scoring {count} rows takes about {time}.",
+                    rows,
+                    time=duration(seconds),
+                )
+                if not self.baselines
+                else _(
+                    "Scoring {rows} rows with {models} models takes about {time}.",
+                    rows=number(rows),
+                    models=number(1 + len(self.baselines)),
+                    time=duration(seconds),
+                )
+            ]
+            if self.llm and self.llm_rows == "screen":
+                sentences.append(_("The LLM scores visible rows only."))
+            sentences.append(
+                _("Visible rows come first. You can continue working; Stop keeps finished scores.")
             )
-            models = f" with {1 + len(self.baselines)} models" if self.baselines else ""
-            self._messages.tell(
-                f"Scoring {rows:,} rows{models}{few} takes about {duration(seconds)}. "
-                "Rows on the screen come first, and you can go on working; Stop keeps what is scored."
-            )
+            self._messages.tell(" ".join(sentences))
         self._estimate = None
         self.score()
 
@@ -328,12 +354,12 @@ class Scorer(Baselines):
     @Slot()
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
-        return self._submit(work.score, self.choice(), "Scoring")
+        return self._submit(work.score, self.choice(), _("Scoring"))
 
     @Slot()
     def follow(self) -> Job | None:
         """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
-        return self._submit(work.score, replace(self.choice(), llm_on_screen=True), "Scoring")
+        return self._submit(work.score, replace(self.choice(), llm_on_screen=True), _("Scoring"))
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         self._to_follow = False

@@ -1,4 +1,4 @@
-"""Fine-tuning of the open project: one at a time, asked for or by itself; and its model versions.
+"""Fine-tuning of the open project: one at a time, asked for or automatic; and its model versions.
 
 tuner = controllers.tuner
 tuner.start(TuneChoices())            the button; `job` and `watch` are there while it runs
@@ -20,6 +20,7 @@ from sce_desktop.controllers import tuning_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.choices import TuneChoices
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Tuner(QObject):
-    """Lives as long as the window, so that a fine-tune goes on while its panel is not to be seen."""
+    """Lives as long as the window, so that a fine-tune continues while its panel is hidden."""
 
     changed = Signal()
     made = Signal(object)  # ModelVersion
@@ -44,36 +45,34 @@ class Tuner(QObject):
         self._preferences = preferences
         self._messages = messages
         self.job: Job | None = None
-        self.by_itself = False  # the job was not asked for
+        self.automatic = False  # the job was not asked for
         self.watch = Watch()
         self.versions: tuple[ModelVersion, ...] = ()
         self._loading: Job | None = None
-        self._leaving: Job | None = (
-            None  # was made by itself, and is being cancelled for one that was asked for
-        )
-        self._looking: Job | None = None
-        self._look_again = False
+        self._leaving: Job | None = None  # automatic, and being cancelled for one that was asked for
+        self._counting: Job | None = None
+        self._count_again = False
         self._mark: int | None = None  # rows to learn from at the last fine-tune; None: not known yet
         workspace.projectOpened.connect(self._on_opened)
         workspace.projectClosed.connect(self._on_closed)
         workspace.versionsChanged.connect(self._load)
-        workspace.countsChanged.connect(self._go_by_itself)
+        workspace.countsChanged.connect(self._start_automatically)
         scorer.modelsChanged.connect(self._make_way)
 
     # --- fine-tuning ---------------------------------------------------------------------------------------
 
     def start(self, choices: TuneChoices) -> Job | None:
-        """Make a version from the project's annotations, in place of one that is made by itself."""
+        """Make a version from the project's annotations, in place of an automatic one."""
         if self._workspace.project is None or self._workspace.refuses_edit():
             return None
         if self.job is not None:
-            if not self.by_itself:
+            if not self.automatic:
                 return None
             # It is heard to its end: what was put in use before it could stop must be seen.
             self._leaving = self.job
             self.job.cancel()
         self.watch = Watch()
-        self.by_itself = False
+        self.automatic = False
         job = self._workspace.submit(
             tuning_work.finetune,
             self._workspace.project,
@@ -81,10 +80,10 @@ class Tuner(QObject):
             replace(self._scorer.choice(), baselines=()),
             choices,
             self.watch,
-            title="Fine-tuning",
+            title=_("Fine-tuning"),
             lane="models",
         )
-        job.warned.connect(self._tell_warning)
+        job.warned.connect(self._show_warning)
         job.finished.connect(self._on_made)
         return self._run(job)
 
@@ -96,7 +95,7 @@ class Tuner(QObject):
 
     @Slot()
     def stop_and_keep(self) -> None:
-        """Measure no more and keep a model; the version comes within two seconds.
+        """Evaluate no more and keep a model; the version comes within two seconds.
 
         Where the text embedder is being adapted to all rows by then, it reads all of them first.
         """
@@ -111,7 +110,7 @@ class Tuner(QObject):
             self.changed.emit()
 
     @Slot(object)
-    def _tell_warning(self, sentence: str) -> None:
+    def _show_warning(self, sentence: str) -> None:
         self._messages.tell(sentence, "warn")
 
     @Slot(object)
@@ -129,31 +128,31 @@ class Tuner(QObject):
             self.changed.emit()
 
     def _drop(self) -> None:
-        drop(self.job, self._leaving, self._looking, self._loading)
-        self.job = self._leaving = self._looking = self._loading = None
-        self._look_again = False
+        drop(self.job, self._leaving, self._counting, self._loading)
+        self.job = self._leaving = self._counting = self._loading = None
+        self._count_again = False
 
-    # --- by itself -----------------------------------------------------------------------------------------
+    # --- automatic -----------------------------------------------------------------------------------------
 
     @Slot()
-    def _go_by_itself(self) -> None:
-        """Fine-tune behind the window once enough rows have been labelled since the last time."""
+    def _start_automatically(self) -> None:
+        """Fine-tune in the background once enough rows have been labelled since the last time."""
         if self._workspace.why_not() or (self._mark is not None and not self._may_go()):
             return
-        if self._looking is not None:
-            self._look_again = True
+        if self._counting is not None:
+            self._count_again = True
             return
         assert self._workspace.project is not None
         job = self._workspace.submit(
             tuning_work.learnable,
             self._workspace.project,
-            title="Counting new labels",
+            title=_("Counting new labels"),
             lane="reads",
             quiet=True,
         )
-        job.finished.connect(self._on_looked)
-        job.ended.connect(self._on_look_ended)
-        self._looking = job
+        job.finished.connect(self._on_counted)
+        job.ended.connect(self._on_count_ended)
+        self._counting = job
 
     def _may_go(self) -> bool:
         scorer = self._scorer
@@ -161,14 +160,14 @@ class Tuner(QObject):
         return bool(self._preferences.settings["auto_finetune"]) and idle and scorer.ready
 
     @Slot()
-    def _on_look_ended(self) -> None:
-        self._looking = None
-        if self._look_again:
-            self._look_again = False
-            self._go_by_itself()
+    def _on_count_ended(self) -> None:
+        self._counting = None
+        if self._count_again:
+            self._count_again = False
+            self._start_automatically()
 
     @Slot(object)
-    def _on_looked(self, found: tuple[int, int]) -> None:
+    def _on_counted(self, found: tuple[int, int]) -> None:
         now, learned = found
         if self._mark is None:
             self._mark = learned
@@ -180,13 +179,13 @@ class Tuner(QObject):
             return
         before, self._mark = self._mark, now
         assert self._workspace.project is not None
-        self.by_itself = True
+        self.automatic = True
         job = self._workspace.submit(
             tuning_work.improve,
             self._workspace.project,
             self._scorer.shelf,
             replace(self._scorer.choice(), baselines=()),
-            title="Fine-tuning by itself",
+            title=_("Automatic fine-tuning"),
             lane="models",
             tell_failure=False,
         )
@@ -200,28 +199,32 @@ class Tuner(QObject):
     @Slot()
     def _make_way(self) -> None:
         """Let a scoring, which somebody waits for, go before what nobody asked for."""
-        if self.job is not None and self.by_itself and self._scorer.job is not None:
+        if self.job is not None and self.automatic and self._scorer.job is not None:
             self.job.cancel()
 
     @Slot(object)
     def _on_improved(self, found: tuple[str, ModelVersion | None]) -> None:
         sentence, version = found
         if version is None:
-            self._messages.tell(f"Fine-tuned by itself, and not used. {sentence}")
+            self._messages.tell(_("Automatic fine-tuning made no better version. {result}", result=sentence))
             return
         before = self._scorer.version
         self._scorer.follow_version(score=True)
         self._workspace.historyChanged.emit()
         self._messages.offer(
-            f"Fine-tuned by itself: {version.name} is in use now. {sentence}",
-            f"Go back to {before.name if before else 'the model as it was'}",
+            _(
+                "Automatic fine-tuning: {version} is in use now. {result}",
+                version=version.name,
+                result=sentence,
+            ),
+            _("Use {version} again", version=before.name) if before else _("Use the base model again"),
             lambda: self._scorer.use_version(before.id if before else None),
         )
 
     # --- versions ------------------------------------------------------------------------------------------
 
     def delete(self, version: ModelVersion) -> None:
-        """Remove a version for good; if it was in use, the model as it was comes back."""
+        """Remove a version for good; if it was in use, the base model is used again."""
         if self._workspace.project is None or self._workspace.refuses_edit():
             return
         if self.versions and self._scorer.version is not None and self._scorer.version.id == version.id:
@@ -242,10 +245,14 @@ class Tuner(QObject):
             version,
             folder,
             force=replace_it,
-            title=f"Exporting {version.name}",
+            title=_("Exporting {version}", version=version.name),
             lane="models",
         )
-        job.finished.connect(lambda _: self._messages.tell(f"{version.name} was written to {folder}."))
+        job.finished.connect(
+            lambda _done: self._messages.tell(
+                _("{version} was written to {folder}.", version=version.name, folder=folder)
+            )
+        )
         return job
 
     @Slot()
@@ -267,7 +274,7 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.versions,
             self._workspace.project,
-            title="Reading the versions",
+            title=_("Loading versions"),
             lane="reads",
             quiet=True,
         )

@@ -13,6 +13,7 @@ from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice, TuneChoices
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import ModelVersion
@@ -32,7 +33,7 @@ _CHARACTERS = 200  # of a text in a list
 class Watch:
     """What the window and the thread know of one fine-tune: it appends, the window reads and says stop.
 
-    ``measured``: (fold, epoch, loss, loss on the rows left out). ``adapted``: (fold, step, loss) of training
+    ``measured``: (fold, epoch, loss, loss on the held-out rows). ``adapted``: (fold, step, loss) of training
     the text embedder. ``kept``: (epoch or step, loss) of the last fit.
     """
 
@@ -42,7 +43,7 @@ class Watch:
     enough: threading.Event = field(default_factory=threading.Event)
 
     def on_epoch(self, epoch: Epoch) -> bool:
-        """Take in an epoch; say whether to go on."""
+        """Record an epoch; return whether to continue."""
         if epoch.stage == "measuring":
             self.measured.append((epoch.fold, epoch.number, epoch.loss, epoch.held_out or 0.0))
         elif epoch.stage == "adapting":
@@ -115,7 +116,7 @@ def finetune(
 
 def _import_peft(progress: Progress) -> None:
     """Let PEFT in, with all that it needs, without the window's having to wait for the garbage of it."""
-    progress.report(0, None, stage="starting PEFT")
+    progress.report(0, None, stage=_("starting PEFT"))
     with importing(), contextlib.suppress(ImportError):  # the fine-tune says what is missing
         import peft  # noqa: F401
 
@@ -130,14 +131,21 @@ def improve(
     trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
     if trial.since is not None and trial.outcome.difference.better and not trial.better:
         number, since = trial.since
-        return f"On rows that are new to it and to version {number}: {since.points}.", version
+        return (
+            _(
+                "On rows new to it and to version {number}: {difference}.",
+                number=number,
+                difference=since.points,
+            ),
+            version,
+        )
     return trial.outcome.difference.sentence, version
 
 
 def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
-    """Return how many rows a fine-tune by itself would learn from, and how many the newest version knows.
+    """Return how many rows an automatic fine-tune would be trained on, and how many the newest version knows.
 
-    Without a version all of them count as known: what is there already was no reason to begin.
+    Without a version all of them count as known: existing labels are no reason to begin.
     """
     import numpy as np
 

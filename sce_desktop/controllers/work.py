@@ -16,12 +16,12 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.core.tables import TableOptions, TablePreview
-from sce_desktop.core.words import plural
 from sce_desktop.imports import MAPPING, importing
 from sce_desktop.tasks.scoring.model_cache import ModelCache, embedder_of
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 SAMPLE_TEXT_COLUMN = "message"
-_TOLD_PROBLEMS = 3  # of a repair; the log has them all
+_SHOWN_PROBLEMS = 3  # of a repair; the log has them all
 SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
@@ -42,12 +42,12 @@ def score(
     project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
+    from sce_desktop.tasks.scoring.joint import joint_wanted
     from sce_desktop.tasks.scoring.scoring import score_project
-    from sce_desktop.tasks.scoring.whole_table import wanted_in
 
     models = shelf.load_for(project, choice, progress=progress)
-    if wanted_in(project, models[0].model.kind):
-        models[0] = shelf.in_table(project, models[0], progress=progress)
+    if joint_wanted(project, models[0].model.kind):
+        models[0] = shelf.transductive(project, models[0], progress=progress)
     return score_project(
         project,
         models,
@@ -78,7 +78,7 @@ def estimate(
     project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
-    from sce_desktop.tasks.scoring.whole_table import fingerprint_in, wanted_in
+    from sce_desktop.tasks.scoring.joint import joint_fingerprint, joint_wanted
 
     models = shelf.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
@@ -92,8 +92,8 @@ def estimate(
         progress.check()
         run = project.active_run(named.alias)
         fingerprint = named.model.fingerprint
-        if named is models[0] and wanted_in(project, named.model.kind):
-            fingerprint = fingerprint_in(project, named)
+        if named is models[0] and joint_wanted(project, named.model.kind):
+            fingerprint = joint_fingerprint(project, named)
         same = run is not None and (run.fingerprint, run.labels) == (fingerprint, label_set.labels)
         left = len(ids) - (run.scored if run is not None and same else 0)
         if named.alias in few:
@@ -158,16 +158,18 @@ def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: P
     report = Project.repair_file(path, copy, progress, overwrite=replace)
     for problem in report.problems:
         log.info("Repair of %s: %s", path.name, problem)
-    counts = (
-        plural(report.rows, "row"),
-        plural(report.annotations, "annotation"),
-        plural(report.scores, "prediction"),
+    progress.warn(
+        _(
+            "Recovered: {rows}, {annotations}, {predictions}.",
+            rows=ngettext("{count} row", "{count} rows", report.rows),
+            annotations=ngettext("{count} annotation", "{count} annotations", report.annotations),
+            predictions=ngettext("{count} prediction", "{count} predictions", report.scores),
+        )
     )
-    progress.warn(f"Recovered: {', '.join(counts)}.")
-    for problem in report.problems[:_TOLD_PROBLEMS]:
+    for problem in report.problems[:_SHOWN_PROBLEMS]:
         progress.warn(problem)
-    if len(report.problems) > _TOLD_PROBLEMS:
-        progress.warn("More is in the log.")
+    if len(report.problems) > _SHOWN_PROBLEMS:
+        progress.warn(_("The log has more."))
     return Project.open(copy)
 
 
@@ -282,5 +284,9 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(
-            f"The folder {folder} cannot be made ({error.strerror}): choose another one in the settings."
+            _(
+                "The folder {folder} cannot be created ({reason}): choose another one in the settings.",
+                folder=folder,
+                reason=error.strerror,
+            )
         ) from error

@@ -44,8 +44,8 @@ class Run:
 
     @property
     def title(self) -> str:
-        """What people read of it: its model, and whether it predicted the rows jointly."""
-        return model_title(self.model, whole_table=self.whole_table)
+        """What files and scripts call it: its model, and whether rows were predicted jointly."""
+        return f"{self.model}, whole table" if self.whole_table else self.model
 
     @property
     def of_version(self) -> bool:

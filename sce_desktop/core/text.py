@@ -21,7 +21,7 @@ def duration(seconds: float) -> str:
 
 def size_text(count: float) -> str:
     """Write a number of bytes: "1.3 GB", "90 MB"."""
-    if count >= 1e8:
+    if count >= 1e9:
         return _("{size} GB", size=number(count / 1e9, 1))
     return _("{size} MB", size=number(count / 1e6))
 

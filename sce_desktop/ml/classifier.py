@@ -18,8 +18,8 @@ from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.standard import Settings, finetune
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.session import choose_device
-from sce_desktop.ml.in_table import InTable, sample
 from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.ml.transductive import TransductiveModel, sample
 
 Wordings = str | Label | Sequence[str]
 """A label as a name, as a `Label`, or as several wordings of one label: its name, then synonyms."""
@@ -32,7 +32,7 @@ class SCEClassifier:
     >>> classifier.predict_proba(texts, ["Delivery", "Billing", ("App", "software", "website")])
 
     The order of the labels does not matter: it permutes the columns and changes nothing else. A blank text
-    says nothing: leave blanks out.
+    has nothing to classify: remove blanks first.
     """
 
     def __init__(self, model: SCEModel) -> None:
@@ -54,11 +54,11 @@ class SCEClassifier:
             name: What to load.
             device: auto, cpu, cuda, cuda:N or mps.
             precision: auto, float32, bfloat16 or int8: what the text embedder multiplies in.
-            allow_download: Fetch a hub id that is not here yet; without it the network is never asked.
+            allow_download: Download a hub id that is not installed; without it the network is never used.
             options: As for `SCEModel.from_pretrained`.
 
         Raises:
-            UserError: It is not here, damaged, no SCE, or the device is not there or has no
+            UserError: It is not here, damaged, not an SCE, or the device is not there or has no
                 instructions for the precision.
         """
         folder = catalog.resolve(name, allow_download=allow_download)
@@ -94,20 +94,20 @@ class SCEClassifier:
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> SCEClassifier:
-        """Let the model learn from texts whose labels are known, and return self.
+        """Fine-tune the model on labelled texts and return self.
 
         From then on ``labels`` are the classifier's own. One text a label is enough to begin with; labels
-        without texts keep the scores they had. A further call goes on from there.
+        without texts keep the scores they had. A further call continues from there.
 
         Args:
             texts: Not blank.
             y: The name of each text's label.
             labels: All labels; without them the classifier's own, else those in ``y``.
             epochs: Passes over the texts at most.
-            lr: Multiplies the steps; 1 cannot overshoot.
-            seed: Of how texts are left out to choose the strength.
-            adapt_embedder: Let the text embedder learn too, which takes minutes where the rest takes seconds;
-                it is kept only if at least as many texts left out are right and more probable.
+            lr: Step-size multiplier; 1 is always stable.
+            seed: Random seed of the folds that choose the hyper-parameters.
+            adapt_embedder: Fine-tune the text encoder too, which takes minutes where the rest takes seconds;
+                kept only if it is no worse and more confident on held-out texts.
             cache: Of text vectors.
             progress: Told of the work; may cancel it, then nothing has changed.
 
@@ -172,22 +172,22 @@ class SCEClassifier:
         """Return probabilities (n, K) float32, columns in the order of ``labels``.
 
         Rows sum to 1; with ``multi_label`` each label has a probability of its own, not calibrated yet. With
-        ``whole_table`` the ``texts`` are taken as one table, whose rows tell about each other
-        (`ml.in_table`): hundreds of them are better than each alone, and the answers then depend on all.
+        ``whole_table`` the ``texts`` are predicted jointly (`ml.transductive`): with hundreds of them usually
+        more accurate, and each prediction then depends on all.
 
         Raises:
-            ValueError: No label, one alone without ``multi_label``, two equal ones, or a whole table with
+            ValueError: No label, one alone without ``multi_label``, two equal ones, or ``whole_table`` with
                 ``multi_label``.
             TypeError: ``texts`` or ``labels`` is a single string.
         """
         if isinstance(texts, str):
             raise TypeError("texts must be a list of strings: put the text in brackets")
         if whole_table and multi_label:
-            raise ValueError("With multi_label each label is asked by itself: the whole table cannot help.")
+            raise ValueError("Joint prediction (whole_table) is not available with multi_label.")
         chosen = self._labels(labels, multi_label=multi_label)
         model: TextModel = self.model
-        if whole_table and (standing := sample(texts)):
-            model = InTable.of(self.model, standing, cache=cache, progress=progress)
+        if whole_table and (reference := sample(texts)):
+            model = TransductiveModel.from_texts(self.model, reference, cache=cache, progress=progress)
         return model.probabilities(
             texts, chosen, multi_label=multi_label, cache=cache, progress=progress
         ).probabilities
@@ -206,7 +206,7 @@ class SCEClassifier:
         Args:
             sequences: One text, for one dict, or several, for a list of dicts.
             candidate_labels: A list; a string is not split.
-            multi_label: Score each label by itself.
+            multi_label: Score each label independently.
             top_k: Keep the best few labels.
             threshold: Keep labels with at least this probability.
 

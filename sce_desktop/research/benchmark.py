@@ -22,9 +22,9 @@ from sce_desktop.research.skew import Skewed, skewed
 from sce_desktop.tasks.evaluation.evaluation import sample, with_similarity
 from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.scoring.joint import can_be_transductive, score_jointly
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models, precision_of
 from sce_desktop.tasks.scoring.slow import tell_time
-from sce_desktop.tasks.scoring.whole_table import can_know, rows_as_table
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
 SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
@@ -240,7 +240,7 @@ def benchmark(
         max_rows: A random sample of each set, the same every time.
         balance: Take away each table's lean towards some labels (`balance_labels`), and say beside it what
             that does where one label has 80 % of the rows (`research.skew`).
-        whole_table: Let all models but LLMs count in what the other rows of a set say (`ml.in_table`); what
+        whole_table: Predict rows jointly with all models but LLMs (`ml.transductive`); what
             that does where one label has 80 % of the rows is said likewise.
         shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
@@ -377,6 +377,6 @@ def _table_use(
     """Return what gives some rows' probabilities as if they were the whole table; None: not asked for."""
     if balance:
         return lambda rows: balance_labels(probabilities[rows])
-    if whole_table and can_know(named):
-        return rows_as_table(named, texts, labels, cache=cache, progress=progress)
+    if whole_table and can_be_transductive(named):
+        return score_jointly(named, texts, labels, cache=cache, progress=progress)
     return None

@@ -22,10 +22,15 @@ from sce_desktop.ml.encoder.embedder import cached_encode
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.fitting import Examples
 from sce_desktop.ml.finetune.standard import Settings, Trainer
-from sce_desktop.ml.in_table import answers_by, drawn_labels, share_of, with_neighbours
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
+from sce_desktop.ml.transductive import (
+    answers_by,
+    neighbour_weight,
+    refine_prototypes,
+    smooth_with_neighbours,
+)
 
 STRENGTHS = (1.0, 10.0, 100.0)
 """C of the logistic regression: the best by cross-validation is taken."""
@@ -67,9 +72,9 @@ def alone(scorer: Scorer) -> Learner:
 
 
 def in_table(scorer: Scorer) -> Learner:
-    """Answer as ``scorer`` does in the whole table: all rows are there, few have a label (`ml.in_table`).
+    """Predict jointly by ``scorer``: all rows are there, few have a label (`ml.transductive`).
 
-    Labels are drawn to their rows where `InTable` would: by a model that has label vectors of its own.
+    Prototypes are refined where `TransductiveModel` would: by a model that has label vectors of its own.
     """
 
     def answers(space: Space, draw: Draw, progress: Progress) -> IdArray:
@@ -78,9 +83,9 @@ def in_table(scorer: Scorer) -> Learner:
         if scorer in (zero_shot, fine_tune):
             taught = np.bincount(draw.gold, minlength=own.shape[1]) * (scorer is fine_tune)
             names, examples = torch.from_numpy(space.labels), torch.from_numpy(taught)
-            drawn, level = drawn_labels(Scores(own, None), q, names, examples, space.alpha)
+            drawn, level = refine_prototypes(Scores(own, None), q, names, examples, space.alpha)
             known = answers_by(Scores(own, None), slice(None), q, drawn, level)
-        found = with_neighbours(known[draw.test], q[draw.test], q, known, share_of(known))
+        found = smooth_with_neighbours(known[draw.test], q[draw.test], q, known, neighbour_weight(known))
         best: IdArray = found.argmax(1).numpy()
         return best
 

@@ -72,7 +72,7 @@ def test_only_an_older_model_of_ones_own_is_replaced(
 def test_what_cannot_be_loaded(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no model"):
         SCEClassifier.from_pretrained("nobody")
-    with pytest.raises(UserError, match="not on this machine"):
+    with pytest.raises(UserError, match="not installed"):
         SCEClassifier.from_pretrained("somebody/some-model")
     with pytest.raises(UserError, match="no device"):
         SCEClassifier.from_pretrained(tiny_sce(tmp_path), device="toaster")

@@ -169,7 +169,7 @@ def test_one_example_of_each_label_is_enough_to_learn_from(base: SCEModel) -> No
 
 def test_contradictions_are_told_and_stay_in_one_fold(base: SCEModel) -> None:
     tuned, warnings = tune(base, [*TEXTS, TEXTS[0], TEXTS[0]], [*GOLD, 1, 0])
-    assert warnings == ["Texts that bear different labels in different rows: 1; all of these are used."]
+    assert warnings == ["Texts with different labels in different rows: 1. All are used."]
     assert len(tuned.measured) == len(TEXTS) + 2
 
 

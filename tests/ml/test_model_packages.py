@@ -228,7 +228,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
     with pytest.raises(UserError, match=r"model\.safetensors of the model “tiny-words” .* reinstall"):
         catalog.resolve("tiny-words")
-    assert catalog.verify("tiny-words").problem == "model.safetensors is not what it was"
+    assert catalog.verify("tiny-words").problem == "model.safetensors does not match its hash"
     weights.write_bytes(content[:-1])
     (entry,) = [entry for entry in catalog.list() if entry.name == "tiny-words"]
     assert entry.problem == "model.safetensors is cut or damaged"
@@ -242,7 +242,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
 
 
 def test_what_pip_installed_is_removed_by_pip(package: Path) -> None:
-    with pytest.raises(UserError, match="`pip uninstall sce-desktop-tiny-words` removes it"):
+    with pytest.raises(UserError, match="remove it with `pip uninstall sce-desktop-tiny-words`"):
         catalog.remove("tiny-words")
     with pytest.raises(UserError, match="is an installed model"):
         catalog.check_not_installed(package)
@@ -372,15 +372,15 @@ def swap(members: dict[str, bytes]) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (climb, "does not hold what its manifest says"),
-        (bring_code, "does not hold what its manifest says"),
+        (climb, "does not match its manifest"),
+        (bring_code, "does not match its manifest"),
         (swap, r"model\.safetensors in .* is damaged"),
-        (lambda m: m.update({f"{INSIDE}/config.json": b"{}"}), "does not hold what its manifest says"),
-        (lambda m: m.pop(f"{INSIDE}/tokenizer.json"), "does not hold what its manifest says"),
-        (lambda m: change_manifest(m, name="sce-mini"), "does not hold what its manifest says"),
-        (lambda m: change_manifest(m, sizes=None), "does not hold what its manifest says"),
-        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b"[" * 9999}), "does not hold what"),
-        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b" " * 1_000_001}), "does not hold what"),
+        (lambda m: m.update({f"{INSIDE}/config.json": b"{}"}), "does not match its manifest"),
+        (lambda m: m.pop(f"{INSIDE}/tokenizer.json"), "does not match its manifest"),
+        (lambda m: change_manifest(m, name="sce-mini"), "does not match its manifest"),
+        (lambda m: change_manifest(m, sizes=None), "does not match its manifest"),
+        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b"[" * 9999}), "does not match"),
+        (lambda m: m.update({f"{INSIDE}/{manifest.MANIFEST}": b" " * 1_000_001}), "does not match"),
         (lambda m: m.clear(), "is not the wheel of a model"),
         (lambda m: m.update({"sce_desktop_models/two/x": b""}), "is not the wheel of a model"),
     ],
@@ -455,7 +455,9 @@ def test_other_weights_under_its_name_are_refused(
 ) -> None:
     monkeypatch.setattr(known_models, "KNOWN", (published(wheel, "0" * 64),))
     for place in ("", str(wheel)):
-        with pytest.raises(UserError, match=r"are not those of sce-desktop-tiny-words 2\.1: not used"):
+        with pytest.raises(
+            UserError, match=r"are not those of sce-desktop-tiny-words 2\.1, so they are not used"
+        ):
             catalog.get("tiny-words", place=place)
     assert not catalog.paths.models_dir().exists() or list(catalog.paths.models_dir().iterdir()) == []
 

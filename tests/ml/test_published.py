@@ -108,5 +108,5 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
 def test_a_missing_folder_and_an_unfetched_hub_id(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no model folder"):
         load_embedder(tmp_path / "gone")
-    with pytest.raises(UserError, match="was not fetched before"):
+    with pytest.raises(UserError, match="is not installed"):
         load_embedder("somebody/some-model")

@@ -181,7 +181,7 @@ def test_a_missing_or_damaged_part_is_told(several: Path, monkeypatch: pytest.Mo
     last = folders.weight_files(several)[-1]
     whole = (several / last).read_bytes()
     (several / last).write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-    assert catalog.verify("several").problem == f"{last} is not what it was"
+    assert catalog.verify("several").problem == f"{last} does not match its hash"
     (several / last).unlink()
     assert catalog.verify("several").problem == f"{last} is missing"
     with pytest.raises(catalog.UserError, match=f"{last} is missing"):

@@ -95,7 +95,7 @@ def test_a_prompt_goes_before_every_text(embedder: SentenceTransformerEmbedder, 
 
 
 def test_a_prompt_or_task_that_the_model_has_not_is_refused(folder: Path) -> None:
-    with pytest.raises(UserError, match=r"no prompt named 'haiku', it has: .*topic"):
+    with pytest.raises(UserError, match=r"no prompt named “haiku”, it has: .*topic"):
         SentenceTransformerEmbedder(folder, prompt_name="haiku")
     with pytest.raises(UserError, match="no task adapters"):
         SentenceTransformerEmbedder(folder, task="classification")

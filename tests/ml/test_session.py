@@ -36,13 +36,13 @@ def test_auto_takes_a_gpu_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, CPU, DEAD)
-    with pytest.raises(UserError, match="no device 'mps'"):
+    with pytest.raises(UserError, match="no device “mps”"):
         ModelSession("mps")
     with pytest.raises(UserError, match="cannot be used: the installed torch has no code"):
         ModelSession("cuda")
-    with pytest.raises(UserError, match="no device 'cuda:1'"):
+    with pytest.raises(UserError, match="no device “cuda:1”"):
         choose_device("cuda:1")
-    with pytest.raises(UserError, match="no device 'toaster'"):
+    with pytest.raises(UserError, match="no device “toaster”"):
         choose_device("toaster")
 
 

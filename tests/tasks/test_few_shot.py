@@ -15,8 +15,8 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.finetune import finetune_embedder as adapting_ml
 from sce_desktop.ml.finetune.standard import FineTuned, Settings
-from sce_desktop.ml.in_table import InTable
 from sce_desktop.ml.similarity import SimilarityModel
+from sce_desktop.ml.transductive import TransductiveModel
 from sce_desktop.research import few_shot_learning as few_shot_ml
 from sce_desktop.research import setfit_learner
 from sce_desktop.research.few_shot import FewShotReport, drawn, few_shot
@@ -107,7 +107,7 @@ def test_zero_shot_in_the_whole_table_is_what_a_model_in_its_table_says(data: Pa
     space = few_shot_ml.space_of(model, texts, labels, cache=None, progress=SilentProgress())
     draw = Draw(np.array([0, 95]), np.array([0, 1]), np.arange(1, 95), 0)
     answers = few_shot_ml.in_table(few_shot_ml.zero_shot)(space, draw, SilentProgress())
-    told = InTable.of(model, texts).score(space.vectors, labels).probabilities
+    told = TransductiveModel.from_texts(model, texts).score(space.vectors, labels).probabilities
     assert (answers == told.argmax(1)[1:95]).all()
 
 

@@ -170,7 +170,7 @@ def test_without_the_multilingual_model_the_reason_says_how_to_get_it() -> None:
     assert (found.model, found.missing) == ("sce-mini", "sce-multi")
     assert found.reason == (
         "Most rows are in German, which sce-mini cannot read: sce-multi reads 100 languages but is not "
-        "installed; get it with `sce-desktop models get sce-multi`."
+        "installed; download it with `sce-desktop models get sce-multi`."
     )
     english = reason({"en": 1.0}, installed=False)
     assert (english.model, english.missing) == ("sce-mini", "")

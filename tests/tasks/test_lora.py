@@ -57,7 +57,7 @@ def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
         finetune_llm(table, tmp_path / "o", model="sce-mini", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="models get SmolLM2"):
         finetune_llm(table, tmp_path / "o", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
-    with pytest.raises(UserError, match="are the least"):
+    with pytest.raises(UserError, match="are needed"):
         finetune_llm(table, tmp_path / "o", max_rows=2, progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
     base = tiny_llm(tmp_path)
     with pytest.raises(Cancelled):

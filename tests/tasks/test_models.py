@@ -60,7 +60,7 @@ def test_the_llm_is_a_baseline(text: str, baseline: Baseline, spec: str) -> None
 
 def test_two_baselines_need_two_names() -> None:
     assert len(parse_baselines(["similarity", "b=similarity:x"])) == 2
-    with pytest.raises(UserError, match="Two baselines are called 'similarity'"):
+    with pytest.raises(UserError, match="Two baselines are called “similarity”"):
         parse_baselines(["similarity", "similarity:x"])
 
 
@@ -79,7 +79,7 @@ def test_labels_of_the_user_come_before_those_of_the_model() -> None:
     assert labels_for(model, clean_labels(["a", "b"])) == (Label("a"), Label("b"))
     assert labels_for(model, None) == model.labels
     assert labels_for(model, ()) == model.labels
-    with pytest.raises(UserError, match="carries no labels"):
+    with pytest.raises(UserError, match="has no labels of its own"):
         labels_for(FakeModel(), None)
     assert labels_for(FakeModel(), clean_labels(["alone"])) == (Label("alone"),)
 

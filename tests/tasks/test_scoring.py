@@ -275,9 +275,8 @@ def test_the_screen_is_scored_and_told_model_by_model_before_the_rest(project: P
     models = [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")]
     score_project(project, models, first_ids=first, progress=Watching())
     assert scored == {
-        "scoring the screen with SCE": [0],
-        "scoring the screen": [len(first)],  # before anything is done for the next model
-        "scoring the screen with near": [len(first), 0],
+        "scoring visible rows with SCE": [0],
+        "scoring visible rows with near": [len(first), 0],
         "scoring with SCE": [len(first), len(first)],
         "scoring with near": [SCORED, len(first)],
     }

@@ -48,12 +48,12 @@ def test_a_plan_says_what_stands_in_the_way(project: Project, tmp_path: Path) ->
     def problem() -> str:
         return plan(project, training.ORIGINS, None, progress=SilentProgress()).problem
 
-    assert problem() == "Fine-tuning needs at least two labels with examples: label some more rows."
+    assert problem() == "Fine-tuning needs at least two labels with examples: label more rows."
     decide(project, range(1, 11), 0)
-    assert "(now only 'a')" in problem()
+    assert "(only “a” has some)" in problem()
     decide(project, range(11, 12), 1, Origin.BULK)
     found = plan(project, training.MEASURED_ON, None, progress=SilentProgress())
-    assert found.problem.endswith("(now only 'a'): label some more rows, or learn from more kinds of rows.")
+    assert found.problem.endswith("(only “a” has some): label more rows, or include other kinds of rows.")
     decide(project, range(11, 12), 1)
     assert problem() == ""
     with Project.create(tmp_path / "empty.sce") as empty:
@@ -66,15 +66,17 @@ def test_where_nothing_can_be_held_out_a_plan_says_why(project: Project) -> None
     decide(project, range(1, 2), 0)
     decide(project, range(2, 3), 1)  # the others have none
     found = plan(project, training.ORIGINS, None, progress=SilentProgress())
-    assert found.held_out == "None: no label has more than one example"
+    assert found.held_out == "None: no label has more than one example."
 
 
 def test_a_plan_says_what_is_held_out(project: Project) -> None:
     decide(project, range(1, 11), 0)
     decide(project, range(11, 12), 1)
     found = plan(project, training.ORIGINS, None, progress=SilentProgress())
-    assert found.held_out == "Each of 10 once, in 5 parts; 1 label has one example, not measured"
-    assert found.hint == "1 of 2 labels have fewer than 5 examples."
+    assert found.held_out == (
+        "5-fold cross-validation on 10 rows. 1 label has a single example and is not validated."
+    )
+    assert found.hint == "1 of 2 labels has fewer than 5 examples."
 
 
 def test_a_plan_says_what_is_not_measured_on(project: Project) -> None:
@@ -83,11 +85,11 @@ def test_a_plan_says_what_is_not_measured_on(project: Project) -> None:
 
     decide(project, range(1, 11), 0, Origin.BULK)
     decide(project, range(11, 21), 1, Origin.BULK)
-    assert held_out() == "None: rows given a label in bulk are not measured on, so nothing will be claimed"
+    assert held_out() == "None: rows labelled in bulk are not used for validation."
     decide(project, range(11, 21), 1)
     assert held_out() == (
-        "Each of 10 once, in 5 parts; the 10 in bulk are not measured on, "
-        "and the others are too few to claim anything"
+        "5-fold cross-validation on 10 rows. Excluded: 10 rows labelled in bulk. "
+        "Too few rows to show a difference."
     )
 
 
@@ -112,7 +114,7 @@ def test_a_table_too_large_is_known_beforehand(project: Project, monkeypatch: py
     decide(project, range(11, 21), 1)
     monkeypatch.setattr(training, "free_memory", lambda: 10_000_000)
     found = plan(project, training.ORIGINS, None, progress=SilentProgress())
-    assert "10 MB are free" in found.problem
+    assert "10 MB is free" in found.problem
 
 
 def test_costs_grow_with_the_rows_and_the_pace() -> None:

@@ -399,7 +399,7 @@ def test_a_table_too_large_for_the_memory_is_refused_before_it_starts(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "free_memory", lambda: 50_000_000)
-    with pytest.raises(UserError, match="50 MB are free: learn from fewer rows"):
+    with pytest.raises(UserError, match="50 MB is free: learn from fewer rows"):
         make(project, base)
     assert project.versions() == ()
 
@@ -525,7 +525,7 @@ def test_an_embedder_that_brought_nothing_is_told_and_not_kept(
     monkeypatch.setattr(finetune_embedder, "_better", lambda *_: False)
     version = make(project, base, settings=ADAPTING).version
     assert not version.metrics["embedder"]["kept"]
-    assert "the fast fine-tune is kept" in version.metrics["embedder"]["sentence"]
+    assert "the standard fine-tune is kept" in version.metrics["embedder"]["sentence"]
     assert "embedder" not in version.settings
     assert len(project.version_weights(version.id)) < 10_000
 

@@ -214,7 +214,7 @@ def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
     no_claim = "No clear difference yet (+0 to +27 points, 95% CI, 30 rows)."
     assert panel.result.sentence.text() == no_claim
     assert panel.result.sentence.property("role") == "muted"
-    assert short_result(version) == "not significant"
+    assert short_result(version) == "Not significant"
 
 
 def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePanel) -> None:
@@ -224,18 +224,18 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     qtbot.waitUntil(lambda: panel.start.origins[Origin.HAND].text() == "By hand 7")
     assert panel.start.origins[Origin.BULK].text() == "In bulk 3"
     assert not panel.start.origins[Origin.BULK].isChecked()
-    assert "(now only 'Late')" in panel.start.problem.text()
+    assert "(only “Late” has some)" in panel.start.problem.text()
     panel.start.origins[Origin.BULK].setChecked(True)
-    qtbot.waitUntil(lambda: "; the 3 in bulk are" in panel.start.held_out.text())
+    qtbot.waitUntil(lambda: "Excluded: 3 rows labelled in bulk." in panel.start.validation.text())
     first = panel.result.examples.topLevelItem(0)
     assert first is not None
     assert [first.text(column) for column in range(5)] == ["Late", "7", "0", "0", "7"]
-    assert panel.start.held_out.text().startswith(
-        "Each of 7 once, in 5 parts; the 3 in bulk are not measured"
+    assert panel.start.validation.text().startswith(
+        "5-fold cross-validation on 7 rows. Excluded: 3 rows labelled in bulk."
     )
     assert panel.start.takes.text().startswith("About ")
     panel.start.origins[Origin.BULK].setChecked(False)
-    qtbot.waitUntil(lambda: "(now only 'Late')" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "(only “Late” has some)" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -243,8 +243,8 @@ def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineT
     assert controllers_of(panel).workspace.project is not None
     controllers_of(panel).workspace.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
-    qtbot.waitUntil(lambda: panel.start.left_out.text() != "")
-    assert panel.start.left_out.text() == "2 of a random sample, with their copies (figures rest on them)"
+    qtbot.waitUntil(lambda: panel.start.excluded.text() != "")
+    assert panel.start.excluded.text() == "2 rows of audit samples, with duplicates"
 
 
 def test_settings_are_folded_away_and_handed_over(
@@ -270,7 +270,7 @@ def test_a_table_too_large_cannot_be_started(
     monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 1_000_000)
     label(controllers_of(panel), range(1, 11), 0)
     label(controllers_of(panel), range(11, 21), 1)
-    qtbot.waitUntil(lambda: "are free" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "is free" in panel.start.problem.text())
     assert not panel.start.start_button.isEnabled()
 
 
@@ -286,11 +286,11 @@ def test_what_comes_is_shown_and_stop_keeps_a_version(
     qtbot.waitUntil(lambda: panel.result.curve._held_out == [1.2, 1.1])
     assert panel.start.keep_button.isVisible()
     assert not panel.start.start_button.isVisible()
-    qtbot.waitUntil(lambda: "part 1" in panel.start.problem.text())
+    qtbot.waitUntil(lambda: "fold 1" in panel.start.problem.text())
     with qtbot.waitSignal(controllers_of(panel).tuner.made, timeout=2000):
         click(qtbot, panel.start.keep_button)
     qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
-    assert "stopped before all was measured" in panel.result.notes.text()
+    assert "Stopped before the validation was complete" in panel.result.notes.text()
     assert panel.start.start_button.isVisible()
 
 
@@ -323,7 +323,7 @@ def test_the_base_model_says_what_it_is_and_which_versions_there_are(
     assert result.title.text() == "sce-mini, the base model"
     assert result.sentence.text() == (
         "The model before any fine-tuning. It is in use. "
-        "One fine-tuned version exists, version 1: select it to see its results."
+        "1 fine-tuned version exists, version 1: select it to see its results."
     )
     assert not result.use_button.isVisible()
     controllers.scorer.use_version(first.id, score=False)
@@ -373,15 +373,15 @@ def test_closing_the_project_while_it_runs(qtbot: QtBot, panel: FineTunePanel, m
 def test_before_and_after_stand_beside_the_baselines(qtbot: QtBot, panel: FineTunePanel) -> None:
     label_enough(qtbot, panel)
     made(qtbot, panel)
-    assert panel.result.title.text() == "version 1, from 40 rows"
+    assert panel.result.title.text() == "version 1, trained on 40 rows"
     assert panel.result.sentence.text() == "Better: +8 to +32 points (95% CI, 40 rows)."
     assert [line[:2] for line in panel.result.figures.texts] == [
-        ["Before: sce-mini", "50.0 %"],
-        ["Similarity", "40.0 %"],
-        ["Logistic regression", "60.0 %"],
-        ["After: version 1", "70.0 %"],
+        ["Before: sce-mini", "50.0%"],
+        ["Similarity", "40.0%"],
+        ["Logistic regression", "60.0%"],
+        ["After: version 1", "70.0%"],
     ]
-    assert "Not measured for want of examples: “Praise”." in panel.result.notes.text()
+    assert "Too few examples to validate: “Praise”." in panel.result.notes.text()
     changes = [panel.result.by_label.topLevelItem(place) for place in range(2)]
     assert [[change.text(column) for column in range(5)] for change in changes if change is not None] == [
         ["Late", "20", "0.50", "0.75", "+0.25"],
@@ -418,7 +418,7 @@ def test_what_is_not_calibrated_is_said_to_be(qtbot: QtBot, panel: FineTunePanel
     controllers_of(panel).workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
     assert "not calibrated yet" in panel.result.notes.text()
-    assert "lower the learning rate" in panel.result.notes.text()
+    assert "Lower the learning rate" in panel.result.notes.text()
 
 
 # --- versions ----------------------------------------------------------------------------------------------
@@ -456,7 +456,7 @@ def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, pane
     controllers.edits.redo()
     assert controllers.scorer.title == "sce-mini + version 1"
     panel.versions.select(None)
-    assert panel.versions.use_button.text() == "Go back to it"
+    assert panel.versions.use_button.text() == "Use base model"
     click(qtbot, panel.versions.use_button)
     assert controllers.workspace.project.active_version() is None
     qtbot.waitUntil(lambda: controllers.scorer.job is None)
@@ -475,7 +475,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert len(panel.result.figures.texts) == 4
     with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.differ_button)
-    assert "has scored no rows yet" in told.args[0]
+    assert "has not scored any rows yet" in told.args[0]
     assert controllers.workspace.project is not None
     runs = [
         give_scores(controllers.workspace.project, tops, fingerprint=f"f{n}")
@@ -488,11 +488,11 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert controllers.navigation.query.name == "version 1 and version 2 differ"
     controllers.workspace.scoresChanged.emit(None)  # other scores come in: the comparison stays
     assert controllers.navigation.query.given == (2,)
-    # With the whole table on, or off: the versions are compared as both have scored.
+    # With joint prediction on, or off: the versions are compared as both have scored.
     describe(controllers.workspace.project, runs[0], whole_table=True)
     with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.differ_button)
-    assert told.args[0].startswith("version 1 has scored no rows yet")
+    assert told.args[0].startswith("version 1 has not scored any rows yet")
     describe(controllers.workspace.project, runs[1], whole_table=True)
     controllers.navigation.set_query(RowQuery())
     click(qtbot, panel.result.differ_button)
@@ -610,7 +610,7 @@ def test_a_project_of_the_same_name_gets_its_own_version(
 
 # --- the text embedder adapted -----------------------------------------------------------------------------
 
-ADAPT = "Adapt the text embedder too (slower)"
+ADAPT = "Also fine-tune the text encoder (LoRA, slower)"
 
 
 def unfold(
@@ -645,10 +645,10 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
     assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
     note = start.adapt_note.text()
-    assert re.fullmatch(r"About \d min.*, 1\.3 GB; then 20 s to read all rows again, once it is used", note)
+    assert re.fullmatch(r"About \d min.*, 1\.3 GB, then 20 s to embed all rows again once it is in use", note)
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
-    assert start.takes.text() == note.partition(";")[0]
+    assert start.takes.text() == note.partition(", then")[0]
     click(qtbot, start.settings_button)
     click(qtbot, start.settings_button)
     wait_for_plan(qtbot, panel)
@@ -680,7 +680,7 @@ def test_what_cannot_be_adapted_says_why(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     label_enough(qtbot, panel)
-    reason = "Adapting the text embedder needs the package peft: install it (pip install peft)."
+    reason = "Fine-tuning the text encoder needs the package peft: install it (pip install peft)."
     unfold(qtbot, panel, monkeypatch, reason)
     assert not panel.start.adapt.isEnabled()
     assert panel.start.adapt_note.text() == reason
@@ -700,9 +700,9 @@ def test_the_choice_to_adapt_is_kept_and_waits_for_a_pace(
     controllers.scorer.ready = False  # as while another model is loaded
     controllers.edits.set_labels([*controllers.workspace.labels, Label("one more")])
     wait_for_plan(qtbot, panel)
-    assert "is tried as soon as the model is free" in start.problem.text()
+    assert "is estimated as soon as the model is free" in start.problem.text()
     assert not start.start_button.isEnabled()
-    assert start.adapt.isEnabled()  # to take it back
+    assert start.adapt.isEnabled()  # to undo it
     controllers.scorer.ready = True
     controllers.scorer.modelsChanged.emit()  # the settings are still folded away
     qtbot.waitUntil(start.start_button.isEnabled)
@@ -760,7 +760,7 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
     controllers.scorer.warm_up()
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     click(qtbot, start.settings_button)
-    qtbot.waitUntil(lambda: "was not found out" in start.adapt_note.text())
+    qtbot.waitUntil(lambda: "could not be estimated" in start.adapt_note.text())
     assert not start.adapt.isEnabled()
     click(qtbot, start.settings_button)
     click(qtbot, start.settings_button)
@@ -792,14 +792,14 @@ def test_the_training_of_the_embedder_is_watched(
     qtbot.waitUntil(lambda: bool(watch.measured))
     for fold, step, loss in ((1, 1, 2.0), (2, 1, 3.0), (2, 2, 1.5)):
         assert watch.on_epoch(Epoch("adapting", step, loss, None, fold))
-    told = "Adapting the text embedder without part 2 of the rows"
+    told = "Fine-tuning the text encoder, fold 2…"
     qtbot.waitUntil(lambda: panel.start.problem.text() == told)
-    kept = "“Stop and keep” keeps the fast way's model, with the text embedder as it was."
+    kept = "“Stop and keep” keeps the standard fine-tune with the base text encoder."
     assert panel.start.kept_note.isVisible()
     assert panel.start.kept_note.text() == panel.start.keep_button.toolTip() == kept
     watch.kept.append((1, 2.0))
-    qtbot.waitUntil(lambda: "text embedder to all rows" in panel.start.problem.text())
-    assert "as it is by then where that was better" in panel.start.kept_note.text()
+    qtbot.waitUntil(lambda: "text encoder on all rows" in panel.start.problem.text())
+    assert "trained so far if it was better" in panel.start.kept_note.text()
     controllers_of(panel).tuner.stop_and_keep()
     assert not watch.on_epoch(Epoch("adapting", 3, 1.0, None, 2))
     qtbot.waitUntil(lambda: controllers_of(panel).tuner.job is None)
@@ -816,7 +816,7 @@ def test_what_adapting_brought_stands_beside_the_fast_way(
     qtbot.waitUntil(lambda: bool(panel.result.versions))
     assert "So it was." in panel.result.notes.text()
     shown = " ".join(label.text() for label in panel.result.figures.findChildren(QLabel))
-    assert ("The fast way" in shown) == ("66.0" in shown) == kept
+    assert ("Standard fine-tune" in shown) == ("66.0" in shown) == kept
 
 
 def test_the_vectors_of_an_adapted_version_are_its_own(
@@ -835,10 +835,10 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     controllers.scorer.use_version(version.id)
     assert controllers.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     controllers.scorer.use_version(None)
-    assert controllers.scorer.known_vectors is known
+    assert controllers.scorer.known_vectors is fewer
 
 
-# --- by itself ---------------------------------------------------------------------------------------------
+# --- automatic ---------------------------------------------------------------------------------------------
 
 
 def wait_counted(qtbot: QtBot, controllers: Controllers, act: Callable[[], object]) -> None:
@@ -846,7 +846,7 @@ def wait_counted(qtbot: QtBot, controllers: Controllers, act: Callable[[], objec
         act()
 
 
-def ready_by_itself(qtbot: QtBot, controllers: Controllers, every: int = 10) -> None:
+def ready_to_fine_tune_automatically(qtbot: QtBot, controllers: Controllers, every: int = 10) -> None:
     controllers.scorer.ready = True
     controllers.preferences.settings["auto_finetune"] = every
     settle(qtbot, controllers)
@@ -855,16 +855,16 @@ def ready_by_itself(qtbot: QtBot, controllers: Controllers, every: int = 10) -> 
 def test_it_is_off_unless_asked_for(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, controllers, 0)
+    ready_to_fine_tune_automatically(qtbot, controllers, 0)
     wait_counted(qtbot, controllers, lambda: label(controllers, range(1, 31), 0))
     assert controllers.tuner.job is None
     assert method.improved == 0
 
 
-def test_it_goes_by_itself_and_one_click_goes_back(
+def test_it_is_automatic_and_one_click_goes_back(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, controllers)
+    ready_to_fine_tune_automatically(qtbot, controllers)
     wait_counted(qtbot, controllers, lambda: label(controllers, range(1, 10), 0))
     settle(qtbot, controllers)
     assert controllers.tuner.job is None  # nine are fewer than ten
@@ -872,7 +872,7 @@ def test_it_goes_by_itself_and_one_click_goes_back(
         label(controllers, range(10, 11), 1)
     sentence, button, go_back, _ = offered.args
     assert "version 1 is in use now. Better: +8 to +32 points" in sentence
-    assert button == "Go back to the model as it was"
+    assert button == "Use the base model again"
     assert controllers.scorer.version is not None
     go_back()
     assert controllers.scorer.version is None
@@ -884,10 +884,10 @@ def test_what_is_not_better_is_told_and_not_used(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
     method.better = False
-    ready_by_itself(qtbot, controllers)
+    ready_to_fine_tune_automatically(qtbot, controllers)
     with qtbot.waitSignal(controllers.messages.told) as told:
         label(controllers, range(1, 13), 0)
-    assert told.args[0].startswith("Fine-tuned by itself, and not used. No clear difference yet")
+    assert told.args[0].startswith("Automatic fine-tuning made no better version. No clear difference yet")
     assert controllers.scorer.version is None
     wait_counted(qtbot, controllers, lambda: label(controllers, range(13, 15), 1))
     settle(qtbot, controllers)
@@ -897,7 +897,7 @@ def test_what_is_not_better_is_told_and_not_used(
 def test_only_rows_that_it_would_learn_from_are_new(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, controllers)
+    ready_to_fine_tune_automatically(qtbot, controllers)
     project.create_audit(range(21, 35), seed=0)
     label(controllers, range(1, 15), 0, Origin.BULK)
     wait_counted(qtbot, controllers, lambda: label(controllers, range(21, 35), 0))
@@ -921,13 +921,13 @@ def test_rows_of_the_newest_version_are_not_new(
 def test_what_was_put_in_use_before_it_could_stop_is_seen(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, controllers)
+    ready_to_fine_tune_automatically(qtbot, controllers)
     method.go_on.clear()
     method.committed = True
     label(controllers, range(1, 13), 0)
     qtbot.waitUntil(lambda: controllers.tuner.job is not None and controllers.tuner.job.state == "running")
     assert controllers.tuner.start(TuneChoices()) is not None
-    assert not controllers.tuner.by_itself
+    assert not controllers.tuner.automatic
     with qtbot.waitSignals([controllers.messages.offered, controllers.tuner.made]):
         method.go_on.set()
     qtbot.waitUntil(lambda: controllers.tuner.job is None)
@@ -940,7 +940,7 @@ def test_what_was_put_in_use_before_it_could_stop_is_seen(
 def test_scoring_goes_first(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
-    ready_by_itself(qtbot, controllers)
+    ready_to_fine_tune_automatically(qtbot, controllers)
     method.go_on.clear()
     label(controllers, range(1, 13), 0)
     qtbot.waitUntil(lambda: controllers.tuner.job is not None and controllers.tuner.job.state == "running")

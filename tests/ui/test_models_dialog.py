@@ -70,7 +70,7 @@ def add(qtbot: QtBot, dialog: ModelsDialog, folder: Path) -> None:
 
 def test_what_is_here_and_what_can_be_fetched(dialog: ModelsDialog) -> None:
     names = listed(dialog)
-    assert names.index("Here") < names.index("all-MiniLM-L6-v2") < names.index("Can be fetched")
+    assert names.index("Installed") < names.index("all-MiniLM-L6-v2") < names.index("Available")
     assert names.count("all-MiniLM-L6-v2") == 1
     jina = item(dialog, JINA)
     assert jina.text(1) == "Similarity"
@@ -125,10 +125,10 @@ def test_a_folder_is_added_used_checked_and_removed(
     choose(dialog, folder.name)
     assert dialog.use.text() == "Use for similarity"
     dialog.check.click()
-    qtbot.waitUntil(lambda: "All files are what they were" in dialog.outcome.text())
+    qtbot.waitUntil(lambda: "All files verified" in dialog.outcome.text())
     (catalog.paths.models_dir() / folder.name / "tokenizer.json").write_bytes(b"{}")
     dialog.check.click()
-    qtbot.waitUntil(lambda: "tokenizer.json is not what it was" in dialog.outcome.text())
+    qtbot.waitUntil(lambda: "tokenizer.json does not match its hash" in dialog.outcome.text())
     assert item(dialog, folder.name).text(4) == "Problem"
     dialog.use.click()
     qtbot.waitUntil(lambda: controllers.scorer.baselines == (f"similarity:{folder.name}",))
@@ -285,9 +285,9 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     assert dialog.bar.value() == 500
     assert not controllers.workspace.lanes.files.busy  # a download holds no file up
     dialog.cancel.click()
-    qtbot.waitUntil(lambda: "fetched" in item(dialog, SMOL).text(4))
+    qtbot.waitUntil(lambda: "downloaded" in item(dialog, SMOL).text(4))
     assert SMOL not in [entry.name for entry in catalog.list()]
-    assert dialog.get.text() == "Go on…"
+    assert dialog.get.text() == "Resume…"
     dialog.get.click()
     question(dialog, FetchQuestion).accept()
     dialog.reject()  # it goes on without the dialog
@@ -314,7 +314,7 @@ def test_offline_or_out_of_reach_is_one_sentence(
     assert "\n" not in told.args[0]
     dialog.hub_name.setText("somebody/some-model")
     dialog.hub_get.click()
-    qtbot.waitUntil(lambda: "somebody/some-model cannot be fetched" in dialog.problem.text())
+    qtbot.waitUntil(lambda: "somebody/some-model cannot be downloaded" in dialog.problem.text())
     qtbot.waitUntil(dialog.hub_get.isEnabled)
     dialog.hub_name.setText("no owner")
     dialog.hub_name.returnPressed.emit()

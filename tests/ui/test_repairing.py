@@ -187,7 +187,7 @@ def test_much_that_is_lost_is_told_shortly(
     ((sentence, tone),) = heard
     assert tone == "warn"
     assert sentence.startswith("Recovered: 5 rows")
-    assert sentence.endswith("More is in the log.")
+    assert sentence.endswith("The log has more.")
     assert "The table model_versions is missing." in caplog.text
 
 

@@ -397,7 +397,7 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
     ("labels", "sentence"),
     [
         (tuple(f"category number {n}" for n in range(200)), "200 labels leave no room"),
-        (("Late", NOTHING * 3), "says nothing to"),
+        (("Late", NOTHING * 3), "has no meaning for"),
     ],
     ids=["200 labels", "a label of no tokens"],
 )

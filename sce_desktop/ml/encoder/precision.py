@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import AUTO, BFLOAT16, FLOAT16, FLOAT32, INT8, PRECISIONS
 
 _INSTRUCTIONS = {
@@ -68,6 +69,11 @@ def choose_precision(asked: str, device: torch.device) -> str:
     if asked not in possible:
         names = ", ".join(possible)
         raise UserError(
-            f"The device {device.type} has no instructions for {asked}: choose auto or one of {names}."
+            _(
+                "The device {type} has no instructions for {asked}: choose auto or one of {names}.",
+                type=device.type,
+                asked=asked,
+                names=names,
+            )
         )
     return asked

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
@@ -100,7 +101,11 @@ def native_embedder(
         encoder.load_state_dict(text_encoder_state(weights, encoder_config), assign=True)
     except (KeyError, RuntimeError):
         raise UserError(
-            f"The weights in {folder} do not fit its {folders.CONFIG}: get the model again."
+            _(
+                "The weights in {folder} do not fit its {config}: download the model again.",
+                folder=folder,
+                config=folders.CONFIG,
+            )
         ) from None
     return NativeEmbedder(
         encoder.eval(),
@@ -150,6 +155,11 @@ def _refuse_pickles(folder: Path) -> None:
     for file in sorted(folder.rglob("pytorch_model*.bin")):
         if not any(file.parent.glob("*.safetensors")):
             raise UserError(
-                f"{folder} holds its weights as a pickle ({file.name}), which may run code when opened: "
-                f"get the model as {folders.WEIGHTS}."
+                _(
+                    "{folder} holds its weights as a pickle ({file}), which may run code when opened: "
+                    "download the model as {weights}.",
+                    folder=folder,
+                    file=file.name,
+                    weights=folders.WEIGHTS,
+                )
             )

@@ -16,6 +16,7 @@ from safetensors import SafetensorError
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import Embedder, digest, in_halves, readable, windows
 from sce_desktop.ml.hub import folders
 
@@ -76,9 +77,22 @@ class SentenceTransformerEmbedder(Embedder):
         self.max_tokens = int(self.model.max_seq_length or 512)
         if prompt_name is not None and prompt_name not in self.model.prompts:
             known = ", ".join(self.model.prompts) or "none"
-            raise UserError(f"{self.name} has no prompt named {prompt_name!r}, it has: {known}.")
+            raise UserError(
+                _(
+                    "{model} has no prompt named “{prompt_name}”, it has: {known}.",
+                    model=self.name,
+                    prompt_name=prompt_name,
+                    known=known,
+                )
+            )
         if task is not None and "task" not in self.model.get_model_kwargs():  # encode() would ignore it
-            raise UserError(f"{self.name} has no task adapters: leave the task {task!r} out.")
+            raise UserError(
+                _(
+                    "{model} has no task adapters: do not give the task “{task}”.",
+                    model=self.name,
+                    task=task,
+                )
+            )
         self.dim = self._encode(["a"]).shape[1]  # some tokenizers leave nothing of an empty text
         self._rows = ROWS_PER_BATCH
 
@@ -97,7 +111,7 @@ class SentenceTransformerEmbedder(Embedder):
         """Return how many tokens each text has (n,), special ones and the prompt's included."""
         prompt = self.prompt or (self.model.prompts.get(self.prompt_name) if self.prompt_name else "") or ""
         counts: list[int] = []
-        for _, window in windows(texts):
+        for _places, window in windows(texts):
             part = [readable(prompt + text) for text in window]
             counts += map(len, self.model.tokenizer(part, truncation=False, verbose=False)["input_ids"])
         return np.array(counts, dtype=np.int64)
@@ -154,19 +168,36 @@ def _load_sentence_transformer(
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if "trust_remote_code" in str(error):
             raise UserError(
-                f"{folder} brings program code of its own: allow it only if you trust its author."
+                _(
+                    "{folder} brings program code of its own: allow it only if you trust its author.",
+                    folder=folder,
+                )
             ) from error
-        raise UserError(f"{folder} cannot be loaded as a text model: {why}") from error
+        raise UserError(
+            _("{folder} cannot be loaded as a text model: {why}", folder=folder, why=why)
+        ) from error
 
 
 def _put_adapter(model: SentenceTransformer, folder: Path, adapter: str) -> None:
     """Merge the PEFT adapter in ``folder/adapter`` into the model's weights in memory. Raises UserError."""
     if not (folder / adapter / "adapter_model.safetensors").is_file():
-        raise UserError(f"{folder} has no adapter {adapter!r} as safetensors: get the model again.")
+        raise UserError(
+            _(
+                "{folder} has no adapter “{adapter}” as safetensors: download the model again.",
+                folder=folder,
+                adapter=adapter,
+            )
+        )
     from peft import PeftModel
 
     inner: Any = getattr(model[0], "model", None) or model[0].auto_model
     try:
         PeftModel.from_pretrained(inner, str(folder / adapter)).merge_and_unload()
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
-        raise UserError(f"The adapter {adapter!r} does not fit {folder}: get the model again.") from error
+        raise UserError(
+            _(
+                "The adapter “{adapter}” does not fit {folder}: download the model again.",
+                adapter=adapter,
+                folder=folder,
+            )
+        ) from error

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
@@ -53,11 +54,11 @@ Adapter = Mapping[str, tuple[Tensor, Tensor]]
 def why_not(model: object) -> str:
     """Return why the embedder of ``model`` cannot be adapted, in one sentence; empty if it can."""
     if not isinstance(model, SCEModel) or model.tokenizer is None:
-        return "The text embedder of this model is none that can be adapted: choose sce-mini or another SCE."
+        return _("The text encoder of this model cannot be fine-tuned: choose sce-mini or another SCE.")
     if importlib.util.find_spec("peft") is None:
-        return "Adapting the text embedder needs the package peft: install it (pip install peft)."
+        return _("Fine-tuning the text encoder needs the package peft: install it (pip install peft).")
     if model.adapter:
-        return "The text embedder has been adapted already: begin at the model that it was made from."
+        return _("The text encoder of this model is already fine-tuned: start from its base model.")
     return ""
 
 
@@ -250,7 +251,7 @@ def pace_of(
             layer.get_submodule(name).requires_grad_(True)
     trainer = AdapterTrainer(model, texts, np.zeros(len(texts), dtype=np.int64), labels, encoder=encoder)
     steps, reads = [], []
-    for _ in range(TRIALS):
+    for _trial in range(TRIALS):
         begin = time.perf_counter()
         trainer.slopes(progress)
         steps.append(time.perf_counter() - begin)

@@ -24,6 +24,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import compare
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
@@ -47,8 +48,6 @@ from sce_desktop.ml.finetune.standard import (
 from sce_desktop.ml.finetune.temperature import fitted_temperature
 from sce_desktop.ml.finetune.versions import with_correction
 from sce_desktop.ml.sce.model import SCEModel
-
-KEPT = "the fast fine-tune is kept"
 
 
 class _Asking:
@@ -106,16 +105,26 @@ def finetune_embedder(
     started = time.perf_counter()
     work = _Work(model, texts, np.asarray(gold, dtype=np.int64), labels, settings, cache, progress, on_epoch)
     if fast.cut_short:
-        result = work.unchanged(fast, "Stopped before the text embedder was adapted")
+        result = work.unchanged(
+            fast, _("Stopped before the text encoder was fine-tuned: the standard fine-tune is kept.")
+        )
     elif not len(fast.measured):
-        result = work.unchanged(fast, "No row could be left out to try an adapted text embedder on")
+        result = work.unchanged(
+            fast, _("No validation rows for a fine-tuned text encoder: the standard fine-tune is kept.")
+        )
     else:
         may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
         try:
             result = work.run(fast, may)
         except Enough:
             result = replace(
-                work.unchanged(fast, "Stopped before the text embedder was adapted to all rows"),
+                work.unchanged(
+                    fast,
+                    _(
+                        "Stopped before the text encoder was fine-tuned on all rows: the standard "
+                        "fine-tune is kept."
+                    ),
+                ),
                 cut_short=True,
             )
     return replace(result, seconds={**fast.seconds, "adapt": time.perf_counter() - started})
@@ -143,8 +152,8 @@ class _Work:
         self.loss = 0.0  # of the last step
 
     def unchanged(self, fast: FineTuned, why: str) -> FineTuned:
-        """Return what the fast way made."""
-        return replace(fast, adapted=Adapted(False, f"{why}: {KEPT}.", fast.after))
+        """Return the standard fine-tune; ``why``, in a sentence."""
+        return replace(fast, adapted=Adapted(False, why, fast.after))
 
     def run(self, fast: FineTuned, may: NDArray[np.bool_]) -> FineTuned:
         """Return the better one of the fast way and the adapted embedder."""
@@ -160,7 +169,10 @@ class _Work:
         ]
         looks = min(len(one) for one in by_part)
         if not looks:
-            return self.unchanged(fast, "The training of the text embedder left the range of numbers")
+            return self.unchanged(
+                fast,
+                _("Training the text encoder diverged (non-finite values): the standard fine-tune is kept."),
+            )
         scores = torch.stack([torch.cat([one[look] for one in by_part], 1) for look in range(looks)])
         gold = torch.from_numpy(self.gold[measured])
         judge = fold_of[measured] if few else groups[measured] % 2
@@ -171,7 +183,13 @@ class _Work:
             mine = torch.from_numpy(judge == part)
             after[judge == part] = self._answers(scores[:, :, mine], chosen)
         if not _better(after, fast.after, self.gold[measured]):
-            return self.unchanged(fast, "An adapted text embedder was no better on the validation rows")
+            return self.unchanged(
+                fast,
+                _(
+                    "A fine-tuned text encoder was no better on the validation rows: the standard "
+                    "fine-tune is kept."
+                ),
+            )
         right, fast_right = (found.argmax(1) == self.gold[measured] for found in (after, fast.after))
         candidates = [
             one
@@ -180,7 +198,10 @@ class _Work:
         ]
         made = self._keep(candidates, float(fast_right.mean()))
         if made is None:
-            return self.unchanged(fast, "The text embedder could not be adapted to all rows")
+            return self.unchanged(
+                fast,
+                _("The text encoder could not be fine-tuned on all rows: the standard fine-tune is kept."),
+            )
         tuned, strength, losses, stopped = made
         tell_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
         beside = compare(fast_right, right).points
@@ -195,7 +216,14 @@ class _Work:
             stopped=stopped,
             adapted=Adapted(
                 True,
-                f"The text embedder was adapted in {strength.steps} steps. Vs. the fast way: {beside}.",
+                ngettext(
+                    "The text encoder was fine-tuned in {count} step. Against the standard "
+                    "fine-tune: {difference}.",
+                    "The text encoder was fine-tuned in {count} steps. Against the standard "
+                    "fine-tune: {difference}.",
+                    strength.steps,
+                    difference=beside,
+                ),
                 fast.after,
                 strength.steps,
             ),
@@ -294,8 +322,11 @@ class _Work:
 
     def _warn(self, step: int) -> None:
         self.progress.warn(
-            f"The training of the text embedder left the range of numbers at step {step}: "
-            "lower the learning rate."
+            _(
+                "Training the text encoder diverged (non-finite values) in step {step}: lower the "
+                "learning rate.",
+                step=step,
+            )
         )
 
     def _trainer(self, rows: IdArray) -> AdapterTrainer:
@@ -327,7 +358,7 @@ class _Work:
 
     def _reached(self, steps: int) -> None:
         self.done = steps
-        self.progress.report(min(steps, self.all), self.all, stage="adapting the text embedder")
+        self.progress.report(min(steps, self.all), self.all, stage=_("fine-tuning the text encoder"))
 
 
 def _better(after: FloatArray, fast: FloatArray, gold: IdArray) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.finetune.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS
 
@@ -47,8 +48,8 @@ def folds(
         here = random.permutation(np.unique(groups[may & (gold == label)]))
         if len(np.unique(groups[gold == label])) < 2:
             continue
-        for number, group in enumerate(here.tolist()):
-            group_fold.setdefault(group, (start + number) % count)
+        for place, group in enumerate(here.tolist()):
+            group_fold.setdefault(group, (start + place) % count)
         start += len(here)
     for label in np.unique(gold):
         rows = gold == label
@@ -70,7 +71,10 @@ def tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> N
     contradicted = int((np.bincount(pairs[0]) > 1).sum())
     if contradicted:
         progress.warn(
-            f"Texts that bear different labels in different rows: {contradicted:,}; all of these are used."
+            _(
+                "Texts with different labels in different rows: {contradicted}. All are used.",
+                contradicted=number(contradicted),
+            )
         )
 
 
@@ -81,6 +85,9 @@ def tell_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progre
     counts = np.bincount(found, minlength=len(labels))
     if counts.max() > 0.95 * len(gold) and np.bincount(gold).max() < 0.8 * len(gold):
         progress.warn(
-            f"The fine-tuned model answers {labels[int(counts.argmax())].name!r} to nearly every row: "
-            "look at the labels of your examples before you use it."
+            _(
+                "The fine-tuned model predicts “{label}” for nearly every row: check the labels of your "
+                "examples before you use it.",
+                label=labels[int(counts.argmax())].name,
+            )
         )

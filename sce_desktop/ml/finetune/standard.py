@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.ml.finetune.fitting import Examples, Fitted, Fitter
@@ -175,7 +176,7 @@ class Trainer:
         """Tell that so many fits are done."""
         self.fits = min(fits, self.all_fits)
         if self.all_fits:
-            self.progress.report(self.fits, self.all_fits, stage="fine-tuning")
+            self.progress.report(self.fits, self.all_fits, stage=_("fine-tuning"))
 
     def choose(self, examples: Examples, groups: IdArray, may: NDArray[np.bool_] | None = None) -> Strength:
         """Return the recipe under which rows left out are most probable, by cross-validation.
@@ -289,8 +290,11 @@ def finetune(
         trainer.reached(trainer.all_fits)
     if last.stopped == "non-finite":
         progress.warn(
-            f"The training left the range of numbers at epoch {len(last.losses) + 1}: "
-            "the best weights until then are kept; lower the learning rate."
+            _(
+                "The training diverged (non-finite values) in epoch {epoch}. The best weights until then "
+                "are kept: lower the learning rate.",
+                epoch=len(last.losses) + 1,
+            )
         )
     measured = np.concatenate(done) if done else np.empty(0, dtype=np.int64)
     tuned = with_correction(
@@ -332,7 +336,7 @@ def examples_of(
     """
     before = model.score(vectors, labels, progress=progress).probabilities
     if not (np.isfinite(vectors).all() and np.isfinite(before).all()):
-        raise UserError("The model gives no numbers for some texts: choose another model to start from.")
+        raise UserError(_("The model has no finite predictions for some texts: choose another base model."))
     some = np.unique(gold)
     sentences = model.label_vectors([labels[place] for place in some]).sentence
     assert sentences is not None
@@ -349,9 +353,16 @@ def examples_of(
 
 def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:
     if len(some) < 2:
-        only = f" (now only {labels[some[0]].name!r})" if len(some) else ""
-        raise UserError(f"Fine-tuning needs at least two labels with examples{only}: label some more rows.")
+        raise UserError(
+            _(
+                "Fine-tuning needs at least two labels with examples (only “{label}” has some): "
+                "label more rows.",
+                label=labels[some[0]].name,
+            )
+            if len(some)
+            else _("Fine-tuning needs at least two labels with examples: label more rows.")
+        )
     if not (math.isfinite(settings.lr) and settings.lr > 0):
-        raise UserError(f"The learning rate must be above 0, not {settings.lr}.")
+        raise UserError(_("The learning rate must be above 0, not {lr}.", lr=settings.lr))
     if settings.epochs < 1:
-        raise UserError(f"At least one epoch is needed, not {settings.epochs}.")
+        raise UserError(_("At least one epoch is needed, not {epochs}.", epochs=settings.epochs))

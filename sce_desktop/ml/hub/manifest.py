@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.hub import folders
 
 MANIFEST = "sce-manifest.json"
@@ -54,9 +55,9 @@ def cut_file(folder: Path) -> str:
     sizes = _table(folder, "sizes", int)
     for name in hashes(folder):
         if not (folder / name).is_file():
-            return f"{name} is missing"
+            return _("{file} is missing", file=name)
         if (folder / name).stat().st_size != sizes.get(name):
-            return f"{name} is cut or damaged"
+            return _("{file} is cut or damaged", file=name)
     return ""
 
 
@@ -70,5 +71,5 @@ def one_sha256(hashes: Sequence[str]) -> str:
 def _table(folder: Path, key: str, kind: type) -> dict[str, Any]:
     found = folders.read_json(folder / MANIFEST).get(key, {})
     if not isinstance(found, dict) or not all(type(value) is kind for value in found.values()):
-        raise UserError(f"{folder / MANIFEST} is damaged: copy or download the model again.")
+        raise UserError(_("{file} is damaged: copy or download the model again.", file=folder / MANIFEST))
     return found

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import folders, manifest
 
@@ -59,8 +60,13 @@ def check(name: str, folder: Path) -> None:
     for file, sha in manifest.hashes(folder).items():
         if not (folder / file).is_file() or folders.known_sha256(folder / file) != sha:
             raise UserError(
-                f"{file} of the model “{name}” is missing or damaged: reinstall it with "
-                f"`pip install --force-reinstall --no-deps {distribution_name(name)}`."
+                _(
+                    "{file} of the model “{name}” is missing or damaged: reinstall it with `pip install "
+                    "--force-reinstall --no-deps {package}`.",
+                    file=file,
+                    name=name,
+                    package=distribution_name(name),
+                )
             )
 
 
@@ -96,19 +102,23 @@ def open_wheel(path: Path) -> ModelWheel:
         with zipfile.ZipFile(path) as archive:
             return _read(path, archive)
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError):
-        raise UserError(f"{path} is damaged or not a wheel: get it again.") from None
+        raise UserError(_("{path} is damaged or not a wheel: download it again.", path=path)) from None
     except OSError as error:
-        raise UserError(f"{path} cannot be opened: {error.strerror or error}.") from None
+        raise UserError(
+            _("{path} cannot be opened: {reason}.", path=path, reason=error.strerror or error)
+        ) from None
 
 
 def _read(path: Path, archive: zipfile.ZipFile) -> ModelWheel:
     inside = [PurePosixPath(name).parts for name in archive.namelist()]
     names = {parts[1] for parts in inside if parts[:1] == (NAMESPACE,) and len(parts) > 2}
     if len(names) != 1:
-        raise UserError(f"{path} is not the wheel of a model: give a model's wheel, or a model folder.")
+        raise UserError(
+            _("{path} is not the wheel of a model: give a model's wheel, or a model folder.", path=path)
+        )
     (name,) = names
     root = f"{NAMESPACE}/{name}"
-    bad = UserError(f"{path} does not hold what its manifest says: get it again.")
+    bad = UserError(_("{path} does not match its manifest: download it again.", path=path))
     try:
         info = archive.getinfo(f"{root}/{manifest.MANIFEST}")
         if info.file_size > LARGEST_MANIFEST:
@@ -147,12 +157,18 @@ def unpack(wheel: ModelWheel, folder: Path, progress: Progress) -> None:
                         out.write(part)
                         found.update(part)
                         done += len(part)
-                        progress.report(done, wheel.size, stage=f"unpacking {wheel.name}")
+                        progress.report(done, wheel.size, stage=_("unpacking {wheel}", wheel=wheel.name))
                         progress.check()
                 if found.hexdigest() != sha:
-                    raise UserError(f"{file} in {wheel.path} is damaged: get the wheel again.")
+                    raise UserError(
+                        _(
+                            "{file} in {path} is damaged: download the wheel again.",
+                            file=file,
+                            path=wheel.path,
+                        )
+                    )
     except (zipfile.BadZipFile, zlib.error, KeyError, EOFError):
-        raise UserError(f"{wheel.path} is damaged: get the wheel again.") from None
+        raise UserError(_("{path} is damaged: download the wheel again.", path=wheel.path)) from None
 
 
 def wheel_in(folder: Path, model: str) -> Path | None:
@@ -171,7 +187,7 @@ def download(url: str, folder: Path, progress: Progress) -> Path:
     """
     title = url.rpartition("/")[2].partition("#")[0].partition("?")[0] or "model.whl"
     if not _FILE.fullmatch(title):
-        raise UserError(f"{url} does not name a wheel file: give its whole address.")
+        raise UserError(_("{url} does not name a wheel file: give its whole address.", url=url))
     folder.mkdir(parents=True, exist_ok=True)
     file, half = folder / title, folder / f"{title}.part"
     try:
@@ -179,16 +195,27 @@ def download(url: str, folder: Path, progress: Progress) -> Path:
             total = int(source.headers.get("Content-Length") or 0) or None
             while part := source.read(_CHUNK):
                 out.write(part)
-                progress.report(out.tell(), total, stage=f"downloading {title}")
+                progress.report(out.tell(), total, stage=_("downloading {title}", title=title))
                 progress.check()
         half.replace(file)
     except urllib.error.HTTPError as error:
-        raise UserError(f"{url} cannot be downloaded: the server says {error.code} {error.reason}.") from None
+        raise UserError(
+            _(
+                "{url} cannot be downloaded: the server says {code} {reason}.",
+                url=url,
+                code=error.code,
+                reason=error.reason,
+            )
+        ) from None
     except (urllib.error.URLError, TimeoutError, ValueError) as error:
         why = getattr(error, "reason", error)
-        raise UserError(f"{url} cannot be downloaded ({why}): check the address and the network.") from None
+        raise UserError(
+            _("{url} cannot be downloaded ({why}): check the address and the network.", url=url, why=why)
+        ) from None
     except OSError as error:
-        raise UserError(f"{url} cannot be stored: {error.strerror or error}.") from None
+        raise UserError(
+            _("{url} cannot be stored: {reason}.", url=url, reason=error.strerror or error)
+        ) from None
     finally:
         half.unlink(missing_ok=True)
     return file

@@ -13,6 +13,7 @@ import torch
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Device
 from sce_desktop.core.precision import AUTO
 from sce_desktop.ml.encoder.precision import choose_precision
@@ -38,9 +39,12 @@ def devices() -> tuple[Device, ...]:
         return (cpu, *(_cuda(number) for number in range(torch.cuda.device_count())))
     if shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists():
         if torch.version.cuda is None:
-            problem = "the installed torch has no CUDA: install its CUDA build as pytorch.org shows"
+            problem = _("the installed torch has no CUDA: install its CUDA build as pytorch.org shows")
         else:
-            problem = f"torch needs a driver for CUDA {torch.version.cuda}: update the NVIDIA driver"
+            problem = _(
+                "torch needs a driver for CUDA {version}: update the NVIDIA driver",
+                version=torch.version.cuda,
+            )
         return cpu, Device("cuda", "NVIDIA GPU", False, problem)
     return (cpu,)
 
@@ -51,8 +55,9 @@ def _cuda(number: int) -> Device:
     try:
         torch.ones(1, device=name).add(1).cpu()
     except RuntimeError:
-        problem = (
-            f"the installed torch has no code for sm_{facts.major}{facts.minor}: install a build that has"
+        problem = _(
+            "the installed torch has no code for {architecture}: install a build that has",
+            architecture=f"sm_{facts.major}{facts.minor}",
         )
         return Device(name, facts.name, False, problem, facts.total_memory)
     return Device(name, facts.name, True, "", facts.total_memory)
@@ -73,9 +78,17 @@ def choose_device(asked: str = "auto") -> torch.device:
     found = next((d for d in here if d.name == asked or (asked == "cuda:0" and d.name == "cuda")), None)
     if found is None:
         names = ", ".join(d.name for d in here if d.usable)
-        raise UserError(f"There is no device {asked!r} on this machine: choose auto or one of {names}.")
+        raise UserError(
+            _(
+                "There is no device “{asked}” on this machine: choose auto or one of {names}.",
+                asked=asked,
+                names=names,
+            )
+        )
     if not found.usable:
-        raise UserError(f"The device {asked} cannot be used: {found.problem}.")
+        raise UserError(
+            _("The device {asked} cannot be used: {problem}.", asked=asked, problem=found.problem)
+        )
     return torch.device(found.name)
 
 
@@ -131,11 +144,13 @@ class ModelSession:
         Raises:
             UserError: There is no such baseline, or its model is not here or damaged.
         """
-        kind, _, name = spec.partition(":")
+        kind, _colon, name = spec.partition(":")
         if kind == "llm":
             return self._llm(name)
         if kind != "similarity":
-            raise UserError(f"There is no baseline {spec!r}: use similarity, llm, or KIND:MODEL.")
+            raise UserError(
+                _("There is no baseline “{spec}”: use similarity, llm, or KIND:MODEL.", spec=spec)
+            )
         name = name or catalog.MINILM
         key = ("similarity", name)
         model = self._models.pop(key, None) or SimilarityModel.from_pretrained(

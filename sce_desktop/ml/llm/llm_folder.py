@@ -14,6 +14,7 @@ from safetensors import SafetensorError
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import catalog, folders
 from sce_desktop.ml.hub.folders import ADAPTER, ADAPTER_TYPE
@@ -74,22 +75,36 @@ def _load_adapted(
         if not file.is_file():
             pickled = (folder / "adapter_model.bin").is_file()
             raise UserError(
-                f"{folder} holds its adapter as a pickle, which may run code when opened: get it as "
-                f"{ADAPTER_WEIGHTS}."
+                _(
+                    "{folder} holds its adapter as a pickle, which may run code when opened: download it as "
+                    "{file}.",
+                    folder=folder,
+                    file=ADAPTER_WEIGHTS,
+                )
                 if pickled
-                else f"{folder} is not a whole model folder: {file.name} is missing."
+                else _(
+                    "{folder} is not a whole model folder: {file} is missing.", folder=folder, file=file.name
+                )
             )
     base = load_lm(
         catalog.resolve(facts.base, models_dir=models_dir), name=Path(facts.base).name, device=device
     )
     if facts.base_key and facts.base_key != base.key:
-        raise UserError(f"{folder} was trained on another {facts.base} than the one here: train it again.")
+        raise UserError(
+            _(
+                "{folder} was trained on another {base} than the one here: train it again.",
+                folder=folder,
+                base=facts.base,
+            )
+        )
     from peft import PeftModel
 
     try:
         merged = PeftModel.from_pretrained(base.model, str(folder)).merge_and_unload()
     except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
-        raise UserError(f"The adapter in {folder} is damaged or of another model: get it again.") from error
+        raise UserError(
+            _("The adapter in {folder} is damaged or of another model: download it again.", folder=folder)
+        ) from error
     key = f"{base.key}+{digest((), folders.known_sha256(folder / ADAPTER_WEIGHTS))[:32]}"
     lm = TransformersLM(merged.eval(), base.tokenizer, name=Path(name).name, key=key)
     prompt = prompt or PROMPTS.get(facts.prompt, PAPER)
@@ -105,7 +120,9 @@ def _read_facts(folder: Path) -> AdapterFacts:
         labels = tuple(Label(str(label)) for label in config["labels"])
         return AdapterFacts(str(config["base"]), str(config["base_key"]), str(config["prompt"]), labels)
     except (KeyError, TypeError):
-        raise UserError(f"{folder / folders.CONFIG} does not describe an adapter: get it again.") from None
+        raise UserError(
+            _("{file} does not describe an adapter: download it again.", file=folder / folders.CONFIG)
+        ) from None
 
 
 def save_adapter(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.hub import folders
 
 
@@ -27,7 +28,13 @@ def gguf_file(folder: Path) -> Path | None:
     if not found or any(folder.glob("*.safetensors")):
         return None
     if len(found) > 1:
-        raise UserError(f"{folder} holds {len(found)} GGUF files: keep one of them in a folder of its own.")
+        raise UserError(
+            _(
+                "{folder} holds {count} GGUF files: keep one of them in a folder of its own.",
+                folder=folder,
+                count=len(found),
+            )
+        )
     return found[0]
 
 
@@ -61,7 +68,9 @@ def convert_gguf(gguf: Path, folder: Path, *, licence: str, source: str) -> None
                 gguf.parent, local_files_only=True, dtype=torch.float32, **gguf_options(gguf)
             )
     except (OSError, ValueError, RuntimeError, KeyError, IndexError, struct.error) as error:
-        raise UserError(f"{gguf.name} cannot be read as a language model: {error}") from error
+        raise UserError(
+            _("{file} cannot be read as a language model: {reason}", file=gguf.name, reason=error)
+        ) from error
     tied = (
         set(getattr(model, "_tied_weights_keys", None) or ()) if model.config.tie_word_embeddings else set()
     )

@@ -21,6 +21,7 @@ import torch
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.llm.prompts import DATE, MESSAGE, around_message
@@ -77,14 +78,23 @@ class LlamaCppLM:
         model = llama_cpp.llama_model_load_from_file(str(gguf).encode(), options)
         if not model:
             raise UserError(
-                f"{gguf} cannot be loaded as a language model: it is cut, damaged or of an architecture that "
-                "llama.cpp does not know."
+                _(
+                    "{file} cannot be loaded as a language model: it is cut, damaged or of an architecture "
+                    "that llama.cpp does not know.",
+                    file=gguf,
+                )
             )
         self._model = model
         self._closer = weakref.finalize(self, _free, llama_cpp, model)
         kind = self._fact("general.architecture")
         if not llama_cpp.llama_model_has_decoder(model) or self._fact(f"{kind}.attention.causal") == "false":
-            raise UserError(f"{gguf} holds a model of type {kind!r}, not a language model: choose another.")
+            raise UserError(
+                _(
+                    "{file} holds a model of type “{kind}”, not a language model: choose another.",
+                    file=gguf,
+                    kind=kind,
+                )
+            )
         self._vocab = llama_cpp.llama_model_get_vocab(model)
         self._size = int(llama_cpp.llama_vocab_n_tokens(self._vocab))
         self.context = min(int(llama_cpp.llama_model_n_ctx_train(model)), CONTEXT)
@@ -106,7 +116,9 @@ class LlamaCppLM:
         options.no_perf = True
         context = lib.llama_init_from_model(self._model, options)
         if not context:
-            raise UserError(f"There is not enough memory for {self.name}: choose a smaller model.")
+            raise UserError(
+                _("There is not enough memory for {model}: choose a smaller model.", model=self.name)
+            )
         self._context = context
         self._memory = lib.llama_get_memory(context)
         self._batch = lib.llama_batch_init(BATCH, 0, 1)
@@ -209,7 +221,12 @@ class LlamaCppLM:
                 batch.logits[i] = start + i in wanted
             if lib.llama_decode(self._context, batch):
                 self._head = []
-                raise UserError(f"llama.cpp has not enough memory for {self.name}: choose a smaller model.")
+                raise UserError(
+                    _(
+                        "There is not enough memory for {model}: choose a smaller model.",
+                        model=self.name,
+                    )
+                )
             for i in range(len(part)):
                 if start + i in wanted:
                     pointer = lib.llama_get_logits_ith(self._context, i)

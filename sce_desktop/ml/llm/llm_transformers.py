@@ -21,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.llm.llm_gguf import gguf_file, gguf_options, quiet_transformers
@@ -108,7 +109,13 @@ class TransformersLM:
     def label_scores(self, head: Tokens, rows: Sequence[Tokens], labels: Sequence[Tokens]) -> FloatArray:
         """Return the log-probability (n, K) of every label after ``head`` and each row."""
         if tokens := set().union(*labels) - set(range(self.vocabulary)):
-            raise UserError(f"{self.name} and its tokenizer do not belong together (token {min(tokens)}).")
+            raise UserError(
+                _(
+                    "{model} and its tokenizer do not belong together (token {token}).",
+                    model=self.name,
+                    token=min(tokens),
+                )
+            )
         lengths = torch.tensor([len(row) for row in rows])
         width, count = int(lengths.max()), len(rows)
         tree = _Tree(labels)
@@ -207,7 +214,9 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
         )
     except _BROKEN as error:
         why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise UserError(f"{folder} cannot be loaded as a language model: {why}") from error
+        raise UserError(
+            _("{folder} cannot be loaded as a language model: {why}", folder=folder, why=why)
+        ) from error
     name = name or folder.name
     return TransformersLM(
         torch.nn.Module.to(model, where).eval(), tokenizer, name=name, key=_key(name, folder)
@@ -224,9 +233,17 @@ def check_lm_folder(folder: Path) -> None:
     kinds = config.get("architectures") or []
     if not any(str(kind).endswith(("ForCausalLM", "LMHeadModel")) for kind in kinds):
         found = config.get("model_type") or "unknown"
-        raise UserError(f"{folder} holds a model of type {found!r}, not a language model: choose another.")
+        raise UserError(
+            _(
+                "{folder} holds a model of type “{found}”, not a language model: choose another.",
+                folder=folder,
+                found=found,
+            )
+        )
     if "auto_map" in config:
-        raise UserError(f"{folder} brings program code, which is never run for LLMs: choose another.")
+        raise UserError(
+            _("{folder} brings program code, which is never run for LLMs: choose another.", folder=folder)
+        )
     weights = sorted(folder.glob("*.safetensors"))
     if not weights:
         folders.read_weights(folder)  # says what is wrong
@@ -235,7 +252,9 @@ def check_lm_folder(folder: Path) -> None:
             with safe_open(file, framework="pt"):
                 pass
         except (SafetensorError, OSError):
-            raise UserError(f"{file} is cut or damaged: copy or download the model again.") from None
+            raise UserError(
+                _("{file} is cut or damaged: copy or download the model again.", file=file)
+            ) from None
 
 
 def _key(name: str, folder: Path) -> str:

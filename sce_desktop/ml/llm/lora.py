@@ -20,6 +20,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.llm.prompted import Frame, PromptedLLM, Tokens
 
@@ -98,9 +99,14 @@ def with_adapter(model: PreTrainedModel, settings: LoraSettings, device: torch.d
     }
     targets = [name for name in TARGETS if name in found]
     if not targets:
-        raise UserError("LoRA finds no q_proj, k_proj ... in this model: choose a Llama- or Qwen-like one.")
+        raise UserError(
+            _(
+                "LoRA finds no attention projections (q_proj, k_proj …) in this model: choose a "
+                "Llama- or Qwen-like one."
+            )
+        )
     if settings.quantise == "nf4" and not can_quantise(device):
-        raise UserError("NF4 needs an NVIDIA GPU and bitsandbytes: install it, or leave quantisation out.")
+        raise UserError(_("NF4 needs an NVIDIA GPU and bitsandbytes: install it, or turn quantisation off."))
     if settings.quantise != "none" and can_quantise(device):
         _to_nf4(model, targets)
     nn.Module.to(model, device)
@@ -158,7 +164,7 @@ class Trainer:
             if progress is not None:
                 progress.check()
         if not total < float("inf"):
-            raise UserError("Training went out of bounds (the loss is not finite): lower the learning rate.")
+            raise UserError(_("Training diverged (non-finite values). Lower the learning rate."))
         nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimiser.step()
         self.optimiser.zero_grad(set_to_none=True)
@@ -213,7 +219,7 @@ def train_lora(
     random_ = random.Random(settings.seed)
     together = settings.batch * settings.accumulate
     done, total = 0, len(rows) * settings.epochs
-    for _ in range(settings.epochs):
+    for _epoch in range(settings.epochs):
         order = random_.sample(range(len(rows)), len(rows))
         for start in range(0, len(order), together):
             part = [rows[i] for i in order[start : start + together]]
@@ -221,7 +227,7 @@ def train_lora(
             batches = [part[i : i + settings.batch] for i in range(0, len(part), settings.batch)]
             training.losses.append(trainer.step(batches, progress))
             done += len(part)
-            progress.report(done, total, stage="training")
+            progress.report(done, total, stage=_("training"))
     adapted.eval()
     training.seconds = time.perf_counter() - started
     return adapted, training

@@ -19,6 +19,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
@@ -78,14 +79,25 @@ def make_frame(lm: LanguageModel, prompt: Prompt, labels: Sequence[Label], most:
     answers = tuple(lm.tokens(name) for name in names)
     for name, tokens in zip(names, answers, strict=True):
         if not tokens:
-            raise UserError(f"The label {name!r} says nothing to {lm.name}: give it another name.")
+            raise UserError(
+                _(
+                    "The label “{name}” has no meaning for {model}: give it another name.",
+                    name=name,
+                    model=lm.name,
+                )
+            )
     head = lm.start + lm.tokens(before + prompt.before, special=True)
     rest = lm.tokens(prompt.rest(names)) + lm.tokens(after or "\n", special=True)
     room = lm.context - len(head) - len(rest) - max(map(len, answers)) - 1
     if room < LEAST_TEXT_TOKENS:
         raise UserError(
-            f"The {len(names)} labels leave no room for a text in the {lm.context:,} tokens that {lm.name} "
-            "reads: use fewer or shorter labels."
+            _(
+                "The {count} labels leave no room for a text in the {context} tokens that {model} reads: use"
+                " fewer or shorter labels.",
+                count=number(len(names)),
+                context=number(lm.context),
+                model=lm.name,
+            )
         )
     return Frame(head, rest, answers, min(room, most))
 
@@ -157,8 +169,10 @@ class PromptedLLM:
         """
         if multi_label:
             raise UserError(
-                f"{self.name} is asked for one answer and has no independent probabilities: "
-                "leave the LLM out, or multi-label."
+                _(
+                    "{model} predicts one label per row: remove the LLM, or turn multi-label off.",
+                    model=self.name,
+                )
             )
         check_scorable(labels, least=2)
         frame = self.frame(labels)
@@ -172,7 +186,9 @@ class PromptedLLM:
             out[places] = softmax(scores / lengths)
             done += len(rows)
             if progress is not None:
-                progress.report(len(texts) * done // len(distinct), len(texts), stage="asking the LLM")
+                progress.report(
+                    len(texts) * done // len(distinct), len(texts), stage=_("scoring with the LLM")
+                )
                 progress.check()
         return Scores(out[[place[text] for text in texts]])
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ def around_message(rendered: str, model: str) -> tuple[str, str]:
     """
     before, found, after = rendered.partition(MESSAGE)
     if not found:
-        raise UserError(f"The chat template of {model} leaves the message out: use another model.")
+        raise UserError(_("The chat template of {model} drops the message: use another model.", model=model))
     return before, after
 
 

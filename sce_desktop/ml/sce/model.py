@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
@@ -287,7 +288,10 @@ class SCEModel(
                 for one, tokens in zip(new, _split(ids, sizes), strict=True):
                     if not any(tokens):
                         progress.warn(
-                            f"The label {one[0]!r} says nothing to the model: give it another name."
+                            _(
+                                "The label “{label}” has no meaning for the model: give it another name.",
+                                label=one[0],
+                            )
                         )
             hs = mean_token_embeddings(self._token_table(), ids).split(sizes)
             gs = torch.from_numpy(self.text_embedder.encode(flat)).to(self.device).split(sizes)
@@ -448,7 +452,11 @@ class SCEModel(
             model.load_state_dict(state, assign=True)
         except (RuntimeError, KeyError, TypeError, ValueError) as error:
             raise UserError(
-                f"The weights in {folder} do not fit its {folders.CONFIG}: get the model again."
+                _(
+                    "The weights in {folder} do not fit its {config}: download the model again.",
+                    folder=folder,
+                    config=folders.CONFIG,
+                )
             ) from error
         return model.to(device).eval()
 

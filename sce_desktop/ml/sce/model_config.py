@@ -12,6 +12,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.sce import SCEConfig
@@ -137,10 +138,23 @@ def read_config(folder: Path) -> ModelConfig:
     raw = folders.read_json(folder / folders.CONFIG)
     if raw.get("model_type") != folders.SCE_TYPE:
         found = raw.get("model_type") or "unknown"
-        raise UserError(f"{folder} holds a model of type {found!r}, not an SCE: choose another as the model.")
+        raise UserError(
+            _(
+                "{folder} holds a model of type “{found}”, not an SCE: choose another as the model.",
+                folder=folder,
+                found=found,
+            )
+        )
     if raw.get("format", 0) > FORMAT:
-        raise UserError(f"{folder} was made by a newer version of SCE Desktop: update this one to use it.")
+        raise UserError(
+            _(
+                "{folder} was made by a newer version of SCE Desktop: update this one to use it.",
+                folder=folder,
+            )
+        )
     try:
         return ModelConfig.from_dict(raw)
     except (KeyError, TypeError, ValueError):
-        raise UserError(f"{folder / folders.CONFIG} does not describe an SCE: get the model again.") from None
+        raise UserError(
+            _("{config} does not describe an SCE: download the model again.", config=folder / folders.CONFIG)
+        ) from None

@@ -27,10 +27,10 @@ from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, load_models, precision_of
 from sce_desktop.tasks.scoring.slow import tell_time
 from sce_desktop.tasks.scoring.timing import TimedCache
-from sce_desktop.tasks.scoring.whole_table import check_choice, knowing
 from sce_desktop.tasks.tables.columns import (
     ListCells,
     elsewhere,
@@ -82,7 +82,7 @@ def evaluate_table(
 
     Without ``labels`` those of the first model are taken if it carries some, else the distinct gold values.
     With ``shuffles`` the labels are scored in so many other orders too (`order_check`); with ``whole_table``
-    the ``models`` predict all rows of the table jointly, measured or not (`ml.in_table`).
+    the ``models`` predict all rows of the table jointly, measured or not (`ml.transductive`).
 
     Where the cells of the column are ``lists`` of labels (None: if most are), several may fit a row: each
     is scored separately, and a model is right if it puts one of them first, as in a project. ``merge_alike``
@@ -109,7 +109,7 @@ def evaluate_table(
     )
     check_scorable(chosen, least=2)
     if whole_table:
-        check_choice(chosen, multi_label=several)
+        check_joint(chosen, multi_label=several)
     tell_alike([*(label.name for label in chosen), *itertools.chain.from_iterable(gold)], progress)
     index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
     known = [
@@ -145,7 +145,7 @@ def evaluate_table(
     tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     if whole_table:
         for place, named in enumerate(loaded.models[: len(models)]):
-            loaded.models[place] = knowing(named, texts, cache=timed, progress=progress)
+            loaded.models[place] = fit_transductive(named, texts, cache=timed, progress=progress)
     for done, named in enumerate(loaded.models):
         part = PartProgress(
             progress, start=done * len(wanted), total=len(wanted) * len(loaded.models), stage=_("scoring")

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import _, percent
 from sce_desktop.core.languages import ENGLISH, UNKNOWN, Languages, language_name, language_names
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
@@ -27,9 +28,7 @@ from sce_desktop.tasks.tables.columns import elsewhere, find_column, find_column
 FOREIGN_FROM = 0.2  # share of rows in other languages; see docs/adr/0020
 READ_ROWS = 100_000  # rows from which the sample is taken, so that huge tables need not be read twice
 MOST_VALUES = 1000  # of a column of labels; more are none
-GET_IT = f"get it with `sce-desktop models get {MULTILINGUAL_MODEL}`"
-_MINI = f"{DEFAULT_MODEL} reads English"
-_MULTI = f"{MULTILINGUAL_MODEL} reads 100 languages"
+GET_IT = _("download it with `sce-desktop models get {model}`", model=MULTILINGUAL_MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,32 +63,67 @@ def choose(languages: Languages, *, installed: bool | None = None, get_it: str =
     labels = languages.labels not in (ENGLISH, UNKNOWN)
     if not (foreign or labels):
         return Choice(DEFAULT_MODEL, _why_english(languages, here), languages, installed=here)
-    what = _rows_in(languages) if foreign else f"The labels are in {language_name(languages.labels)}"
-    if here:
-        return Choice(MULTILINGUAL_MODEL, f"{what}: {_MULTI}; {_MINI}.", languages, foreign=True)
-    reason = f"{what}, which {DEFAULT_MODEL} cannot read: {_MULTI} but is not installed; {get_it}."
-    return Choice(DEFAULT_MODEL, reason, languages, foreign=True, installed=False)
+    reason = _why_multilingual(languages, get_it="" if here else get_it, rows=foreign)
+    return Choice(
+        MULTILINGUAL_MODEL if here else DEFAULT_MODEL, reason, languages, foreign=True, installed=here
+    )
 
 
 def _why_english(languages: Languages, here: bool) -> str:
-    faster = f" and is faster than {MULTILINGUAL_MODEL}" if here else ""
+    names = {"mini": DEFAULT_MODEL, "multi": MULTILINGUAL_MODEL}
     if languages.shares.get(ENGLISH, 0) >= 0.5:
-        return f"Most rows are in English: {_MINI}{faster}."
+        if here:
+            return _("Most rows are in English: {mini} reads English and is faster than {multi}.", **names)
+        return _("Most rows are in English: {mini} reads English.", **names)
     if languages.foreign:
-        return f"Few rows are in another language: {_MINI}{faster}."
-    return f"The rows are too short to tell their language: {_MINI}{faster}."
+        if here:
+            return _(
+                "Few rows are in another language: {mini} reads English and is faster than {multi}.", **names
+            )
+        return _("Few rows are in another language: {mini} reads English.", **names)
+    if here:
+        return _(
+            "The rows are too short to tell their language: {mini} reads English and is faster than {multi}.",
+            **names,
+        )
+    return _("The rows are too short to tell their language: {mini} reads English.", **names)
 
 
-def _rows_in(languages: Languages) -> str:
-    """Say how many rows are in which other languages."""
-    codes = languages.foreign_codes
-    first = languages.shares[codes[0]]
-    if first >= 0.5:
-        return f"Most rows are in {language_name(codes[0])}"
-    share = languages.foreign
-    many = "Most" if share >= 0.5 else f"About {share:.0%} of the"
-    spoken = [code for code in codes if languages.shares[code] >= share / 5] or codes[:1]
-    return f"{many} rows are in {language_names(spoken)}"
+def _why_multilingual(languages: Languages, *, get_it: str, rows: bool) -> str:
+    """Say which rows, or else the labels, are in other languages; ``get_it``: the model is not installed."""
+    found = {"mini": DEFAULT_MODEL, "multi": MULTILINGUAL_MODEL, "get_it": get_it}
+    if not rows:
+        found["language"] = language_name(languages.labels)
+        if get_it:
+            return _(
+                "The labels are in {language}, which {mini} cannot read: {multi} reads 100 languages but is "
+                "not installed; {get_it}.",
+                **found,
+            )
+        return _("The labels are in {language}: {multi} reads 100 languages; {mini} reads English.", **found)
+    codes, share = languages.foreign_codes, languages.foreign
+    spoken = list(codes[:1])
+    if languages.shares[codes[0]] < 0.5:
+        spoken = [code for code in codes if languages.shares[code] >= share / 5] or spoken
+    found |= {"languages": language_names(spoken), "share": percent(share)}
+    if share >= 0.5:
+        if get_it:
+            return _(
+                "Most rows are in {languages}, which {mini} cannot read: {multi} reads 100 languages but is "
+                "not installed; {get_it}.",
+                **found,
+            )
+        return _("Most rows are in {languages}: {multi} reads 100 languages; {mini} reads English.", **found)
+    if get_it:
+        return _(
+            "About {share} of the rows are in {languages}, which {mini} cannot read: {multi} reads 100 "
+            "languages but is not installed; {get_it}.",
+            **found,
+        )
+    return _(
+        "About {share} of the rows are in {languages}: {multi} reads 100 languages; {mini} reads English.",
+        **found,
+    )
 
 
 def sample_of(texts: Iterable[str]) -> list[str]:

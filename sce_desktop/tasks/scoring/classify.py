@@ -10,6 +10,7 @@ from pathlib import Path
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel, VectorCache
@@ -19,6 +20,7 @@ from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
+from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive_to_file
 from sce_desktop.tasks.scoring.models import (
     Baseline,
     ModelSource,
@@ -30,7 +32,6 @@ from sce_desktop.tasks.scoring.models import (
 )
 from sce_desktop.tasks.scoring.slow import tell_time
 from sce_desktop.tasks.scoring.timing import TimedCache
-from sce_desktop.tasks.scoring.whole_table import check_choice, knowing_file
 from sce_desktop.tasks.tables.columns import (
     ModelColumns,
     beside,
@@ -58,7 +59,7 @@ class ClassifyReport:
     seconds: dict[str, float]
     output: str
     precision: str | None = None  # what the main model's text embedder multiplied in; None: it has none
-    whole_table: bool = False  # the model counted in what the other rows say
+    whole_table: bool = False  # rows were predicted jointly
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
     languages: dict[str, float] = field(default_factory=dict)  # shares by ISO code, see `core.languages`
 
@@ -86,7 +87,7 @@ def classify_table(
 
     Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
     is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
-    ``whole_table`` the model counts in what the other rows say (`ml.in_table`). An older result with the same
+    ``whole_table`` rows are predicted jointly (`ml.transductive`). An older result with the same
     columns, all of whose rows are this table's, is replaced; with ``force`` any file but the table itself.
 
     Raises:
@@ -97,10 +98,10 @@ def classify_table(
     table = open_table(table_path, options or TableOptions())
     tell_doubts(table, progress)
     if output.exists() and output.samefile(table_path):
-        raise UserError("The output would replace the table itself: choose another name for it.")
+        raise UserError(_("The output would replace the table itself: choose another name for it."))
     delimiter = table.options.delimiter or ","
 
-    what = "an earlier result of this command"
+    what = _("an earlier result of this command")
 
     def ours_of_this_table() -> bool:
         again = open_table(table_path, options or TableOptions())
@@ -116,8 +117,8 @@ def classify_table(
     labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
     timed = TimedCache(cache)
     if whole_table:
-        check_choice(labels, multi_label=multi_label)
-        loaded.models[0] = knowing_file(
+        check_joint(labels, multi_label=multi_label)
+        loaded.models[0] = fit_transductive_to_file(
             loaded.models[0], table_path, texts_at, table.options, cache=timed, progress=progress
         )
     ours = [
@@ -150,11 +151,17 @@ def classify_table(
     if work.cut:
         most = loaded.models[0].model.max_tokens
         progress.warn(
-            f"Texts longer than the {most} tokens that {model} reads: {work.cut:,} (their beginning counts)."
+            _(
+                "Texts longer than the {tokens} tokens that {model} reads: {count}. Only their "
+                "beginning is used.",
+                tokens=most,
+                model=model,
+                count=number(work.cut),
+            )
         )
     work.foreign.tell(progress)
     if not work.rows:
-        progress.warn("The table has no rows: the output has the header alone.")
+        progress.warn(_("The table has no rows: only the header was written."))
     return ClassifyReport(
         rows=work.rows,
         scored=work.rows - work.blank,
@@ -222,7 +229,7 @@ class _Work:
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
             self.foreign.count(texts)
-            self.progress.report(self.rows, table.estimated_rows, stage="classifying")
+            self.progress.report(self.rows, table.estimated_rows, stage=_("classifying"))
             self.progress.check()
             yield rows
 
@@ -232,13 +239,13 @@ class _Work:
         if not texts:
             return results
         share = rows / len(self.models)  # of the rows that one model's pass stands for
-        for number, (named, columns) in enumerate(zip(self.models, self.columns, strict=True)):
+        for place, (named, columns) in enumerate(zip(self.models, self.columns, strict=True)):
             part = PartProgress(
                 self.progress,
-                start=self.rows + share * number,
+                start=self.rows + share * place,
                 weight=share / len(texts),
                 total=total,
-                stage="classifying",
+                stage=_("classifying"),
             )
             before = time.perf_counter()
             scores = named.model.probabilities(

@@ -8,6 +8,7 @@ from typing import Any
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.core.languages import (
     LEAST_SHARE,
     READS_ALL,
@@ -106,25 +107,49 @@ class ForeignTexts:
         if self._scripts:
             script = listed([script for script, _ in self._scripts.most_common()])
             foreign = self._scripts.total()
-            are = "is" if foreign == 1 else "are"
             progress.warn(
-                f"{foreign:,} of {self._texts:,} texts {are} in {script} script, which {self._name} cannot "
-                "read: do not rely on its predictions for them."
+                ngettext(
+                    "{count} of {texts} texts is in {script} script, which {model} cannot read: "
+                    "do not rely on "
+                    "its prediction.",
+                    "{count} of {texts} texts are in {script} script, which {model} cannot read: "
+                    "do not rely on "
+                    "their predictions.",
+                    foreign,
+                    texts=number(self._texts),
+                    script=script,
+                    model=self._name,
+                )
             )
         if self._reads.languages is None:
             return
         found = self.languages()
         unread = self._reads.unread_latin(found)
         if (share := sum(unread.values())) >= LEAST_SHARE:
-            many = "The" if share > 0.99 else f"About {share:.0%} of the"
             progress.warn(
-                f"{many} texts are in {language_names(unread)}, which {self._name} cannot read: "
-                "do not rely on its predictions for them."
+                _(
+                    "The texts are in {languages}, which {model} cannot read: do not rely on "
+                    "their predictions.",
+                    languages=language_names(unread),
+                    model=self._name,
+                )
+                if share > 0.99
+                else _(
+                    "About {share} of the texts are in {languages}, which {model} cannot read: do "
+                    "not rely on their predictions.",
+                    share=percent(share),
+                    languages=language_names(unread),
+                    model=self._name,
+                )
             )
         if not self._reads.reads_labels(found):
             progress.warn(
-                f"The labels are in {language_name(found.labels)}, which {self._name} cannot read: "
-                "do not rely on its predictions."
+                _(
+                    "The labels are in {language}, which {model} cannot read: do not rely on its "
+                    "predictions.",
+                    language=language_name(found.labels),
+                    model=self._name,
+                )
             )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.core.choices import ModelChoice
+from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Device
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelVersion, VectorCache
@@ -15,8 +16,8 @@ from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel
 
 if TYPE_CHECKING:
     from sce_desktop.ml.hub.session import ModelSession
-    from sce_desktop.ml.in_table import InTable
     from sce_desktop.ml.sce.model import SCEModel
+    from sce_desktop.ml.transductive import TransductiveModel
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
@@ -31,7 +32,7 @@ class ModelCache:
         self._cache: VectorCache | None = None
         self._seen: set[ModelChoice] = set()
         self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
-        self._in_table: InTable | None = None  # the last table that was read
+        self._transductive: TransductiveModel | None = None  # fitted to the last table
         self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.precision = ""  # what text embedders multiply in, once something is loaded
@@ -43,8 +44,8 @@ class ModelCache:
 
         place = (choice.device, choice.threads, choice.precision)
         if self._session is None or place != self._place:
-            progress.report(0, None, stage="starting torch")
-            self._session = self._in_table = None  # the old device's memory first
+            progress.report(0, None, stage=_("starting torch"))
+            self._session = self._transductive = None  # the old device's memory first
             preload_torch()
             self._session = open_session(*place)
             self._place = place
@@ -81,7 +82,7 @@ class ModelCache:
     def load_for(self, project: Project, choice: ModelChoice, *, progress: Progress) -> list[NamedModel]:
         """Load the models of ``choice`` as `load` does, with the project's version in use as the main one.
 
-        None of them knows the rows of the project yet: see `in_table`.
+        None of them is fitted to the rows of the project yet: see `transductive`.
         """
         models = self.load(choice, progress=progress)
         version = project.active_version()
@@ -89,13 +90,15 @@ class ModelCache:
             models[0] = NamedModel(MAIN_ALIAS, version.title, self.version_model(project, version))
         return models
 
-    def in_table(self, project: Project, named: NamedModel, *, progress: Progress) -> NamedModel:
-        """Return the model as it scores the rows of ``project``; what it knows of them is kept."""
-        from sce_desktop.tasks.scoring.whole_table import knowing_project
+    def transductive(self, project: Project, named: NamedModel, *, progress: Progress) -> NamedModel:
+        """Return the model fitted to the rows of ``project``; the fitted model is kept."""
+        from sce_desktop.tasks.scoring.joint import fit_transductive_to_project
 
-        known = knowing_project(named, project, before=self._in_table, cache=self.cache, progress=progress)
+        known = fit_transductive_to_project(
+            named, project, previous=self._transductive, cache=self.cache, progress=progress
+        )
         model: Any = known.model
-        self._in_table = model if model is not named.model else None  # no row has a text
+        self._transductive = model if model is not named.model else None  # no row has a text
         return known
 
     def version_model(self, project: Project, version: ModelVersion) -> SCEModel:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from sce_desktop import paths
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.precision import AUTO
 from sce_desktop.core.progress import Progress
@@ -48,16 +49,24 @@ class Baseline:
         """
         alias, match = "", _BASELINE.fullmatch(text)
         if match is None and "=" in text:
-            alias, _, rest = text.partition("=")
+            alias, _equals, rest = text.partition("=")
             match = _BASELINE.fullmatch(rest)
             if not _ALIAS.fullmatch(alias) or alias == MAIN_ALIAS:
                 raise UserError(
-                    f"{alias!r} cannot name a baseline: use letters, digits, '_', '.' and '-', "
-                    f"and not {MAIN_ALIAS!r}."
+                    _(
+                        "“{alias}” cannot name a baseline: use letters, digits, “_”, “.” and “-”, and not "
+                        "“{main}”.",
+                        alias=alias,
+                        main=MAIN_ALIAS,
+                    )
                 )
         if match is None:
             raise UserError(
-                f"{text!r} is not a baseline: write similarity or llm, similarity:MODEL or NAME=similarity."
+                _(
+                    "“{text}” is not a baseline: write similarity or llm, similarity:MODEL or "
+                    "NAME=similarity.",
+                    text=text,
+                )
             )
         kind: ModelKind = "llm" if match["kind"] == "llm" else "similarity"
         return cls(alias or kind, kind, match["model"] or "")
@@ -78,7 +87,13 @@ def parse_baselines(texts: Sequence[str]) -> list[Baseline]:
     aliases = [baseline.alias for baseline in baselines]
     for alias in aliases:
         if aliases.count(alias) > 1:
-            raise UserError(f"Two baselines are called {alias!r}: name one, as in other={texts[-1]}.")
+            raise UserError(
+                _(
+                    "Two baselines are called “{alias}”: name one, as in other={baseline}.",
+                    alias=alias,
+                    baseline=texts[-1],
+                )
+            )
     return baselines
 
 
@@ -133,17 +148,17 @@ def load_models(
     wanted = len(names) + len(baselines)
     models: list[NamedModel] = []
     for name in names:
-        progress.report(len(models), wanted, stage="loading models")
+        progress.report(len(models), wanted, stage=_("loading models"))
         progress.check()
         models.append(NamedModel(MAIN_ALIAS, name, source.model(name)))
     for baseline in baselines:
-        progress.report(len(models), wanted, stage="loading models")
+        progress.report(len(models), wanted, stage=_("loading models"))
         progress.check()
         one = beside(baseline, names[0] if names else DEFAULT_MODEL)
         models.append(
             NamedModel(one.alias, one.alias, source.baseline(one.spec), of=one.model or default_of(one.kind))
         )
-    progress.report(wanted, wanted, stage="loading models")
+    progress.report(wanted, wanted, stage=_("loading models"))
     return Loaded(models, time.perf_counter() - started)
 
 
@@ -197,7 +212,7 @@ def labels_for(
     """
     chosen = tuple(labels or model.labels)
     if not chosen:
-        raise UserError("The model carries no labels of its own: give at least one label.")
+        raise UserError(_("The model has no labels of its own: give at least one label."))
     check_scorable(chosen)
     return chosen
 
@@ -254,7 +269,7 @@ def look_up(name: str, *, progress: Progress) -> Known:
     """
     from sce_desktop.ml.hub import catalog
 
-    progress.report(0, None, stage=f"asking about {name}")
+    progress.report(0, None, stage=_("looking up {name}", name=name))
     progress.check()
     return catalog.look(name)
 

@@ -10,6 +10,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run, VectorCache
 from sce_desktop.store.project import Project
@@ -21,7 +22,6 @@ CHUNK_SECONDS = 0.7
 FIRST_CHUNK = 32
 SMALLEST_CHUNK = 8
 LARGEST_CHUNK = 20_000
-SCREEN = "scoring the screen"
 KEPT_RUNS = 2  # finished ones of a model, the newest: going back on a label edit costs nothing
 
 
@@ -72,9 +72,9 @@ def score_project(
             ids = np.intersect1d(ids, first)
         tally.expect(run, len(ids))
         on_screen = first[np.isin(first, ids)]
-        tally.score(run, named, on_screen, what=SCREEN)
+        tally.score(run, named, on_screen, visible=True)
         if len(on_screen):
-            tally.tell(run, SCREEN)  # before the next model looks up what it has to do
+            tally.tell(run, _stage(named, visible=True))  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
@@ -153,22 +153,21 @@ class _Tally:
         if self._done[run.id]:
             self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
 
-    def score(self, run: Run, named: NamedModel, ids: IdArray, *, what: str = "scoring") -> None:
-        """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and left out from then on."""
+    def score(self, run: Run, named: NamedModel, ids: IdArray, *, visible: bool = False) -> None:
+        """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and skipped from then on."""
         self._main = run.id if self._main is None else self._main
         if run.id in self.failed:
             return
         try:
-            self._score(run, named, ids, what)
+            self._score(run, named, ids, _stage(named, visible=visible))
         except UserError as error:
             if run.id == self._main:
                 raise
             self.failed[run.id] = error
 
-    def _score(self, run: Run, named: NamedModel, ids: IdArray, what: str) -> None:
+    def _score(self, run: Run, named: NamedModel, ids: IdArray, stage: str) -> None:
         """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
-        stage = f"{what} with {'SCE' if named.alias == MAIN_ALIAS else named.alias}"
         total = self._total[run.id]
         if len(ids):
             self._progress.report(self._done[run.id], total, stage=stage)
@@ -189,6 +188,14 @@ class _Tally:
             self._done[run.id] += len(chunk)
             self._progress.report(self._done[run.id], total, stage=stage)
             size = next_chunk(len(chunk), time.perf_counter() - before)
+
+
+def _stage(named: NamedModel, *, visible: bool) -> str:
+    """Return what is done now, for the progress: ``visible`` rows come first."""
+    model = "SCE" if named.alias == MAIN_ALIAS else named.alias
+    if visible:
+        return _("scoring visible rows with {model}", model=model)
+    return _("scoring with {model}", model=model)
 
 
 def next_chunk(rows: int, seconds: float) -> int:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import NamedModel
 
 TOLD_FROM_S = 20.0
@@ -23,17 +25,14 @@ def tell_time(
         trial = getattr(named.model, "seconds_a_row", None)
         if trial is None or not texts or rows < 2:
             continue
-        progress.report(0, rows, stage=f"timing {named.name}")
+        progress.report(0, rows, stage=_("timing {model}", model=named.name))
         progress.check()
         if (seconds := rows * trial(texts, labels)) >= TOLD_FROM_S:
-            needs = f"takes about {duration(seconds)} for {rows:,} rows here"
-            progress.warn(f"{named.name} asks a language model and {needs}.")
-
-
-def duration(seconds: float) -> str:
-    """Return ``seconds`` as people say it."""
-    if seconds < 90:
-        return f"{seconds:.0f} seconds"
-    if seconds < 90 * 60:
-        return f"{seconds / 60:.0f} minutes"
-    return f"{seconds / 3600:.1f} hours"
+            progress.warn(
+                _(
+                    "{model} is a language model and takes about {time} for {rows} rows here.",
+                    model=named.name,
+                    time=duration(seconds),
+                    rows=number(rows),
+                )
+            )

@@ -9,6 +9,7 @@ import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
@@ -57,15 +58,15 @@ def project_vectors(
 def _why_none(project: Project, row_ids: IdArray) -> str:
     """Why none of these rows has a vector, in one sentence."""
     if not len(row_ids):
-        return "There is no row with text to look at."
+        return _("No row has a text.")
     scored = [run for run in project.runs() if run.scored]
     if not scored:
-        return "Nothing is scored yet: score the rows first."
+        return _("Nothing is scored yet: score the rows first.")
     if not any(np.isin(row_ids, project.run_arrays(run.id).row_ids).any() for run in scored):
-        return "These rows are not scored yet: wait until they are, or score them."
-    return (
-        "This model has no text vectors of these rows on this computer: score the rows first. "
-        "Where they are scored already, any change of a label's wording scores them again."
+        return _("These rows are not scored yet: wait until they are, or score them.")
+    return _(
+        "This computer has no text vectors of these rows: score them first. "
+        "To score scored rows again, edit a label."
     )
 
 
@@ -83,4 +84,4 @@ def vector_batches(
         there, vectors = known.cache.get(known.embedder, project.texts(batch))
         if vectors is not None:
             yield batch[there], vectors
-        progress.report(min(start + _BATCH, len(row_ids)), len(row_ids), stage="reading text vectors")
+        progress.report(min(start + _BATCH, len(row_ids)), len(row_ids), stage=_("reading text vectors"))

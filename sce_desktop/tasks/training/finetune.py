@@ -16,17 +16,17 @@ from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.core.text import size_text
+from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.evaluation.card import tuned_card
 from sce_desktop.tasks.evaluation.evaluation import read_gold
 from sce_desktop.tasks.scoring.foreign import tell_foreign
 from sce_desktop.tasks.scoring.models import ModelSource, load_models
-from sce_desktop.tasks.scoring.slow import duration
 from sce_desktop.tasks.tables.columns import tell_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 from sce_desktop.tasks.training.training import adapter_pace, adapting, cost
@@ -199,11 +199,16 @@ def finetune_table(
 
     base = loaded.models[0].model
     if not isinstance(base, SCEModel):
-        raise UserError(f"{model} is no SCE and cannot be fine-tuned: choose another model.")
+        raise UserError(
+            _("{model} is not an SCE and cannot be fine-tuned: choose another model.", model=model)
+        )
     if base.config.corrected:
         progress.warn(
-            f"{model} is itself the result of a fine-tune: if it has learned from rows of this table, "
-            "the figures below are better than for rows that it never saw."
+            _(
+                "{model} is itself fine-tuned. If it was trained on rows of this table, the figures below "
+                "are too high.",
+                model=model,
+            )
         )
     chosen = tuple(labels or base.labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
@@ -218,10 +223,18 @@ def finetune_table(
     skipped["other_label"] = len(texts) - len(used) - sum(skipped.values())
     if not used:
         raise UserError(
-            f"No row has a text and one of the labels in {gold_column!r}: check the columns and the labels."
+            _(
+                "No row has a text and one of the labels in “{column}”: check the columns and the labels.",
+                column=gold_column,
+            )
         )
     if skipped["other_label"]:
-        progress.warn(f"Rows left out, their gold label not among the labels: {skipped['other_label']:,}.")
+        progress.warn(
+            _(
+                "Rows excluded, their gold label not among the labels: {count}.",
+                count=number(skipped["other_label"]),
+            )
+        )
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
     tell_foreign(loaded.models[0], used_texts, progress, chosen)
@@ -234,8 +247,11 @@ def finetune_table(
         if expected.too_large:
             raise UserError(expected.too_large)
         progress.warn(
-            f"Adapting the text embedder takes about {duration(expected.seconds)} here, "
-            f"and {size_text(expected.memory)} of memory."
+            _(
+                "Fine-tuning the text encoder takes about {seconds} here, and {memory} of memory.",
+                seconds=duration(expected.seconds),
+                memory=size_text(expected.memory),
+            )
         )
     settings = Settings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder)
     tuned = method(settings)(

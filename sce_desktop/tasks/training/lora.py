@@ -14,13 +14,15 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.text import duration
 from sce_desktop.tasks.evaluation.evaluation import read_gold, sample
 from sce_desktop.tasks.progress import Unreported
-from sce_desktop.tasks.scoring.slow import TOLD_FROM_S, duration
+from sce_desktop.tasks.scoring.slow import TOLD_FROM_S
 from sce_desktop.tasks.tables.columns import tell_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 
@@ -140,7 +142,12 @@ def finetune_llm(
     usable = sample(usable, max_rows)
     if len(usable) < LEAST_ROWS:
         raise UserError(
-            f"Only {len(usable)} rows have a text and one of the labels: {LEAST_ROWS} are the least."
+            ngettext(
+                "Only {count} row has a text and one of the labels: at least {least} are needed.",
+                "Only {count} rows have a text and one of the labels: at least {least} are needed.",
+                len(usable),
+                least=LEAST_ROWS,
+            )
         )
     wanted = [texts[place] for place in usable]
     answers = np.asarray([index_of[gold[place]] for place in usable], dtype=np.int64)
@@ -155,11 +162,13 @@ def finetune_llm(
     from sce_desktop.ml.llm.prompts import PROMPTS
 
     settings = settings or Settings()
-    progress.report(0, None, stage="loading the model")
+    progress.report(0, None, stage=_("loading the model"))
     where = choose_device(device)
     llm = load_llm(name, device=where, prompt=PROMPTS[prompt])
     if not isinstance(llm.lm, TransformersLM) or llm.labels:
-        raise UserError(f"{name} cannot be trained: choose a model folder with safetensors as the base.")
+        raise UserError(
+            _("{name} cannot be trained: choose a model folder with safetensors as the base.", name=name)
+        )
     held_texts = [wanted[place] for place in held]
     _tell_time(llm, wanted, chosen, len(train) * settings.epochs, progress)
     before = measure(answers[held], llm.probabilities(held_texts, chosen, progress=progress).probabilities)
@@ -205,9 +214,9 @@ def finetune_llm(
 def _base_name(model: str) -> str:
     from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 
-    kind, _, name = model.partition(":")
+    kind, _colon, name = model.partition(":")
     if kind != "llm":
-        raise UserError(f"{model!r} is no LLM: write llm or llm:MODEL.")
+        raise UserError(_("“{model}” is not an LLM: write llm or llm:MODEL.", model=model))
     return name or DEFAULT_LLM
 
 
@@ -227,4 +236,10 @@ def _tell_time(
 ) -> None:
     seconds = TRAINING_FACTOR * rows * llm.seconds_a_row(texts, labels)
     if seconds >= TOLD_FROM_S:
-        progress.warn(f"Training on {rows:,} rows takes about {duration(seconds)} here.")
+        progress.warn(
+            _(
+                "Training on {rows} rows takes about {time} here.",
+                rows=number(rows),
+                time=duration(seconds),
+            )
+        )

@@ -16,6 +16,7 @@ from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.comparison import FEWEST_ROWS
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.text import size_text
@@ -68,8 +69,8 @@ class ChosenRows:
     """Rows to learn from: ``gold`` (n,) are places among the K ``labels``.
 
     ``counts`` (K, 3): rows of each label by origin, in the order of `ORIGINS`; those of other origins than
-    were asked for count too. ``left_out``: other labelled rows by reason: origin, blank, several (labels) and
-    audit: the rows of random samples and others with the same text: claims about the whole table rest on
+    were asked for count too. ``left_out``: excluded labelled rows by reason: origin, blank, several, audit:
+    the rows of random samples and others with the same text: claims about the whole table rest on
     them, and no model learns from them. ``measurable`` (n,): those not given in bulk.
     """
 
@@ -111,9 +112,9 @@ def chosen_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -> 
     """
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
-        raise UserError("The project has no labels yet: type some, and label rows to learn from.")
+        raise UserError(_("The project has no labels yet: add some, then label rows to learn from."))
     if label_set.multi_label:
-        raise UserError("Fine-tuning learns one label a row: it is not there for several labels a row.")
+        raise UserError(_("Fine-tuning is not available in multi-label projects."))
     place_of = {label.id: place for place, label in enumerate(label_set.labels)}
     ids = project.row_ids(RowQuery(state=RowState.LABELLED, blank=False))
     left_out = dict.fromkeys(("origin", "blank", "several", "audit"), 0)
@@ -181,9 +182,11 @@ class Cost:
         """Why it cannot be, in one sentence; empty if it can."""
         if self.memory <= self.free:
             return ""
-        return (
-            f"This needs about {size_text(self.memory)} of memory, and {size_text(self.free)} are free: "
-            "learn from fewer rows (without those in bulk or imported), or close other programs."
+        return _(
+            "This needs about {needed} of memory, but {free} is free: learn from fewer rows (exclude those "
+            "labelled in bulk or imported), or close other programs.",
+            needed=size_text(self.memory),
+            free=size_text(self.free),
         )
 
 
@@ -260,7 +263,7 @@ def adapter_pace(
     if reason := why_not(model):
         raise UserError(reason)
     if not texts:
-        raise UserError("There are no texts to try a step of adapting the text embedder on.")
+        raise UserError(_("There are no texts to time the fine-tuning of the text encoder with."))
     return pace_of(model, texts[:: -(-len(texts) // TRIED)], labels, progress)
 
 
@@ -272,7 +275,7 @@ def project_adapter_pace(project: Project, model: SCEModel, *, progress: Progres
     """
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
-        raise UserError("The project has no labels yet: type some first.")
+        raise UserError(_("The project has no labels yet: add some first."))
     ids = project.row_ids(RowQuery(blank=False))
     texts = project.texts(ids[:: max(1, len(ids) // TRIED)])
     return adapter_pace(model, texts, label_set.labels, progress)
@@ -321,27 +324,44 @@ class Plan:
 
     @property
     def held_out(self) -> str:
-        """What is left out of training to measure, in words."""
+        """The validation rows, in sentences."""
         assert self.rows is not None
         may, alone = self.rows.measurable, self.rows.examples == 1
         single, bulk = int(alone.sum()), int((~may).sum())
         n = int((may & ~alone[self.rows.gold]).sum())
         if not n:
             if bulk:
-                return "None: rows given a label in bulk are not measured on, so nothing will be claimed"
-            return "None: no label has more than one example"
-        words = (
-            f"Each of {n:,} once, in {FOLDS} parts"
+                return _("None: rows labelled in bulk are not used for validation.")
+            return _("None: no label has more than one example.")
+        sentences = [
+            ngettext(
+                "{folds}-fold cross-validation on {count} row.",
+                "{folds}-fold cross-validation on {count} rows.",
+                n,
+                folds=FOLDS,
+            )
             if n <= MOST_TO_MEASURE_BY_FOLDS
-            else f"{round(n / 5):,}, a fifth"
-        )
+            else ngettext("{count} held-out row (20%).", "{count} held-out rows (20%).", round(n / 5))
+        ]
         if single:
-            words += f"; {single} {'label has' if single == 1 else 'labels have'} one example, not measured"
+            sentences.append(
+                ngettext(
+                    "{count} label has a single example and is not validated.",
+                    "{count} labels have a single example and are not validated.",
+                    single,
+                )
+            )
         if bulk:
-            words += f"; the {bulk:,} in bulk are not measured on"
+            sentences.append(
+                ngettext(
+                    "Excluded: {count} row labelled in bulk.",
+                    "Excluded: {count} rows labelled in bulk.",
+                    bulk,
+                )
+            )
             if n < FEWEST_ROWS:
-                words += ", and the others are too few to claim anything"
-        return words
+                sentences.append(_("Too few rows to show a difference."))
+        return " ".join(sentences)
 
 
 def plan(
@@ -372,13 +392,7 @@ def plan(
     some = int((examples > 0).sum())
     if some < 2:
         only = next((label.name for label, n in zip(rows.labels, examples, strict=True) if n), "")
-        now = f" (now only {only!r})" if only else ""
-        other = ", or learn from more kinds of rows" if rows.left_out["origin"] else ""
-        return Plan(
-            rows,
-            None,
-            f"Fine-tuning needs at least two labels with examples{now}: label some more rows{other}.",
-        )
+        return Plan(rows, None, _why_too_few(only, others=bool(rows.left_out["origin"])))
     unread = 0
     if known is not None and len(rows.ids):
         sample = rows.ids[:: max(1, len(rows.ids) // MOST_LOOKED_UP)]
@@ -404,5 +418,34 @@ def plan(
             all_rows=project.row_count() - project.blank_count(),
         )
     few = int((examples[examples > 0] < 5).sum())
-    hint = f"{few} of {some} labels have fewer than 5 examples." if few else ""
+    hint = ""
+    if few:
+        hint = ngettext(
+            "{count} of {labels} labels has fewer than 5 examples.",
+            "{count} of {labels} labels have fewer than 5 examples.",
+            few,
+            labels=number(some),
+        )
     return Plan(rows, found, found.too_large, hint, slower)
+
+
+def _why_too_few(only: str, *, others: bool) -> str:
+    """Why two labels with examples are needed; ``only``: the one that has some, ``others``: excluded rows."""
+    if only and others:
+        return _(
+            "Fine-tuning needs at least two labels with examples (only “{label}” has some): label "
+            "more rows, or "
+            "include other kinds of rows.",
+            label=only,
+        )
+    if only:
+        return _(
+            "Fine-tuning needs at least two labels with examples (only “{label}” has some): label more rows.",
+            label=only,
+        )
+    if others:
+        return _(
+            "Fine-tuning needs at least two labels with examples: label more rows, or include other kinds of "
+            "rows."
+        )
+    return _("Fine-tuning needs at least two labels with examples: label more rows.")

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.store.project import Project
@@ -54,8 +55,12 @@ def version_model(project: Project, version: ModelVersion, source: ModelSource) 
     base = source.model(version.base)
     if not isinstance(base, SCEModel) or base.identity != version.base_fingerprint:
         raise UserError(
-            f"{version.name} was made from another model than the {version.base} that is here: "
-            "fine-tune again, or install the model that it was made from."
+            _(
+                "The installed {base} is not the base model of {version}: fine-tune again, or install its "
+                "base model.",
+                version=version.name,
+                base=version.base,
+            )
         )
     return from_base(project, version, base)
 

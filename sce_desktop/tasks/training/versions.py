@@ -12,6 +12,7 @@ from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelVersion, VectorCache
@@ -171,7 +172,9 @@ def base_model(source: ModelSource, name: str) -> SCEModel:
 
     model = source.model(name)
     if not isinstance(model, SCEModel):
-        raise UserError(f"{name} is no SCE and cannot learn from a project: choose another model.")
+        raise UserError(
+            _("{name} is not an SCE and cannot be fine-tuned on a project: choose another model.", name=name)
+        )
     return model
 
 

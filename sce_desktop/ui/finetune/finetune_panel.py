@@ -1,7 +1,8 @@
-"""Fine-tune: what to learn from at the left, what it brought in the middle, the versions at the right."""
+"""Fine-tune: training rows and settings first, then the result, then the versions."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.training.training import AdapterPace, Plan
@@ -29,7 +31,7 @@ from sce_desktop.ui.kit.theme import px
 
 _PLAN_MS = 300  # edits that follow one another are counted once
 _DRAW_MS = 100
-_NO_PACE = "How long adapting takes was not found out: fold the settings away and open them to try again."
+_NO_PACE = _("The time could not be estimated: close and open the settings to try again.")
 
 
 class FineTunePanel(QWidget):
@@ -51,8 +53,9 @@ class FineTunePanel(QWidget):
         self._scorer = scorer
         self._tuner = tuner
         self._messages = messages
-        self.setAccessibleName("Fine-tune")
-        self._differing = ""  # whose rows are looked for
+        self.setAccessibleName(_("Fine-tune"))
+        self._differing: tuple[str, ...] = ()  # the two whose rows are searched for
+        self._differing_how = ""  # scored "joint" or "separate", unlike now; empty: as now
         self.start = StartPane(workspace, scorer, tuner, preferences)
         self.result = ResultPane()
         self.versions = VersionsPane(workspace, scorer, tuner)
@@ -118,7 +121,7 @@ class FineTunePanel(QWidget):
             self._scorer.base_vectors,
             self.start.pace,
             epochs=self.start.epochs.value(),
-            title="Counting examples",
+            title=_("Counting examples"),
             lane="reads",
             quiet=True,
         )
@@ -144,7 +147,7 @@ class FineTunePanel(QWidget):
             project,
             scorer.shelf,
             replace(scorer.choice(), baselines=()),
-            title="Trying a step of adapting",
+            title=_("Timing the text encoder"),
             lane="models",
             quiet=True,
             tell_failure=False,
@@ -192,7 +195,7 @@ class FineTunePanel(QWidget):
     @Slot()
     def _follow(self) -> None:
         tuner = self._tuner
-        asked = tuner.job is not None and not tuner.by_itself
+        asked = tuner.job is not None and not tuner.automatic
         if asked and self.looking.seen:
             self._draw.start()
             self._show_running()
@@ -236,7 +239,12 @@ class FineTunePanel(QWidget):
         if self._workspace.project is None:
             return
         job = self._workspace.submit(
-            tuning_work.texts, self._workspace.project, ids, title="Reading texts", lane="reads", quiet=True
+            tuning_work.texts,
+            self._workspace.project,
+            ids,
+            title=_("Reading texts"),
+            lane="reads",
+            quiet=True,
         )
         job.finished.connect(self.result.show_texts)
 
@@ -249,7 +257,7 @@ class FineTunePanel(QWidget):
         runs = [run for run in every if not is_stale(run, self._workspace.labels)]
         names = {version.title: version.name for version in sorted(versions, key=lambda one: one.id)}
         if len(versions) == 1:
-            names = {versions[0].base: "The model as it was"} | names
+            names = {versions[0].base: _("Base model")} | names
         on = self._scorer.table.on
         for whole in (on, not on):  # like is compared with like
             latest = {run.model: run.id for run in runs if run.whole_table == whole}
@@ -260,23 +268,27 @@ class FineTunePanel(QWidget):
                     self._workspace.project,
                     ours,
                     theirs,
-                    title="Looking for rows that differ",
+                    title=_("Searching for rows that differ"),
                 )
-                self._differing = " and ".join(names.values())
-                if whole != on:
-                    self._differing += " with the whole table" if whole else " without the whole table"
+                self._differing = tuple(names.values())
+                self._differing_how = "" if whole == on else "joint" if whole else "separate"
                 job.finished.connect(self._on_differing)
                 return
         scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
-        self._messages.tell(f"{missing} has scored no rows yet: use it once, and they can be compared.")
+        self._messages.tell(
+            _("{model} has not scored any rows yet: use it once to compare them.", model=missing)
+        )
 
     @Slot(object)
     def _on_differing(self, ids: IdArray) -> None:
         if len(ids):
-            self._navigation.show_ids(ids, name=f"{self._differing} differ")
+            self._navigation.show_ids(ids, name=_differ(self._differing, self._differing_how))
         else:
-            self._messages.tell(f"{self._differing} give every row the same label.")
+            first, second = self._differing
+            self._messages.tell(
+                _("{first} and {second} predict the same label for every row.", first=first, second=second)
+            )
 
     @Slot()
     def _on_opened(self) -> None:
@@ -291,3 +303,13 @@ class FineTunePanel(QWidget):
         self.start.show_plan(None)
         self.result.show_plan(None)
         self.result.show_versions(())
+
+
+def _differ(names: Sequence[str], how: str) -> str:
+    """What a list of rows is called on which two models differ."""
+    first, second = names
+    if how == "joint":
+        return _("{first} and {second} differ (joint prediction)", first=first, second=second)
+    if how == "separate":
+        return _("{first} and {second} differ (rows scored separately)", first=first, second=second)
+    return _("{first} and {second} differ", first=first, second=second)

@@ -1,4 +1,4 @@
-"""The middle of the Fine-tune panel: what a version brought, by label and row by row; two side by side."""
+"""The middle of the Fine-tune panel: the result of a version, by label and row by row; two side by side."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import quoted, rows
+from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.controllers.rows_text import NOT_YET, alias_title
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.comparison import recorded
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.finetune_start import ORIGIN_NAMES
+from sce_desktop.ui.finetune.versions_list import signed
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.figures_grid import FiguresGrid
 from sce_desktop.ui.kit.icons import label_icon
@@ -34,10 +36,10 @@ from sce_desktop.ui.kit.loss_curve import LossCurve
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 
 _ROW_ID = Qt.ItemDataRole.UserRole
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_SAID = (2, 3)  # columns of the rows that changed: labels of models
+_TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
+_PREDICTIONS = (2, 3)  # columns of the rows that changed: labels of models
 _MOST_CHANGES = 300  # as many as anybody looks through; filling more would hold up the window
-EMPTY = (
+EMPTY = _(
     "No fine-tuned version yet. Label at least five rows per label, then choose Fine-tune. "
     "It takes seconds and is evaluated on held-out rows."
 )
@@ -59,24 +61,28 @@ class ResultPane(QWidget):
         self.title = QLabel()
         set_role(self.title, "title")
         self.sentence = QLabel(wordWrap=True)
-        self.sentence.setAccessibleName("What it brought")
+        self.sentence.setAccessibleName(_("Result"))
         self.notes = QLabel(wordWrap=True)
-        self.notes.setAccessibleName("What the figures rest on")
+        self.notes.setAccessibleName(_("About the validation"))
         set_role(self.notes, "muted")
         for label in (self.title, self.sentence, self.notes):
             label.setTextFormat(Qt.TextFormat.PlainText)
         self.use_button = QPushButton()
         self.use_button.clicked.connect(self._on_use)
-        self.differ_button = QPushButton("Rows that differ")
+        self.differ_button = QPushButton(_("Rows that differ"))
         self.differ_button.clicked.connect(self._on_differ)
         self.figures = FiguresGrid()
         self.curve = LossCurve()
         self.examples = flat_list(
-            "Examples by label", ("Label", *(ORIGIN_NAMES[origin] for origin in ORIGINS), "Learned from")
+            _("Examples by label"),
+            (_("Label"), *(ORIGIN_NAMES[origin] for origin in ORIGINS), _("Training rows")),
         )
-        self.by_label = flat_list("Change by label", ("Label", "Rows", "F1 before", "F1 after", "Change"))
+        self.by_label = flat_list(
+            _("Change by label"), (_("Label"), _("Rows"), _("F1 before"), _("F1 after"), _("Change"))
+        )
         self.changed = flat_list(
-            "Rows that changed their label", ("Row", "Text", "Before", "After", "You said")
+            _("Rows whose prediction changed"),
+            (_("Row"), _("Text"), _("Before"), _("After"), _("Your label")),
         )
         self.changed.itemActivated.connect(self._on_row)
         self.changed.itemClicked.connect(self._on_row)
@@ -92,7 +98,7 @@ class ResultPane(QWidget):
             tree.header().setSectionResizeMode(wide, QHeaderView.ResizeMode.Stretch)
             if tree is not self.changed:
                 for column in range(1, len(widths)):
-                    tree.headerItem().setTextAlignment(column, _RIGHT)
+                    tree.headerItem().setTextAlignment(column, _TRAILING)
         head = QHBoxLayout()
         head.setSpacing(px(SPACE_M))
         head.addWidget(self.title)
@@ -113,18 +119,18 @@ class ResultPane(QWidget):
         stack.addWidget(self.notes)
         stack.addStretch()
         self.page = QScrollArea(widgetResizable=True)
-        self.page.setAccessibleName("Result")
+        self.page.setAccessibleName(_("Result"))
         inner.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(inner, "pane")
         self.page.setWidget(inner)
         self.tabs = QTabWidget()
-        self.tabs.setAccessibleName("What a fine-tune brought")
+        self.tabs.setAccessibleName(_("Result of a fine-tune"))
         self.tabs.tabBar().setDrawBase(False)
         for title, widget in (
-            ("Result", self.page),
-            ("Examples", self.examples),
-            ("By label", self.by_label),
-            ("Changed rows", self.changed),
+            (_("Result"), self.page),
+            (_("Examples"), self.examples),
+            (_("By label"), self.by_label),
+            (_("Changed rows"), self.changed),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -159,16 +165,16 @@ class ResultPane(QWidget):
     def _recount(self, numbers: Sequence[Sequence[int]]) -> None:
         for place, line in enumerate(numbers):
             item = self.examples.topLevelItem(place)
-            for column, number in enumerate(line, 1):
-                if item is not None and item.text(column) != (text := f"{number:,}"):
+            for column, count in enumerate(line, 1):
+                if item is not None and item.text(column) != (text := number(count)):
                     item.setText(column, text)
 
     def _line(self, label: Label, numbers: Sequence[int]) -> QTreeWidgetItem:
-        item = QTreeWidgetItem([label.name, *(f"{number:,}" for number in numbers)])
+        item = QTreeWidgetItem([label.name, *map(number, numbers)])
         item.setIcon(0, label_icon(colour_of(label)))
         item.setToolTip(0, label.name)
         for column in range(1, len(numbers) + 1):
-            item.setTextAlignment(column, _RIGHT)
+            item.setTextAlignment(column, _TRAILING)
         return item
 
     def show_running(self, watch: Watch) -> None:
@@ -176,7 +182,7 @@ class ResultPane(QWidget):
         self.tabs.setCurrentWidget(self.page)
         self.title.hide()
         self.sentence.setText(
-            "Every part of the rows is left out once and measured: the curves are those of one part."
+            _("Each fold of the rows is held out and evaluated once. The curves show one fold.")
         )
         set_role(self.sentence, "muted")
         for widget in (self.figures, self.notes, self.use_button, self.differ_button):
@@ -205,8 +211,11 @@ class ResultPane(QWidget):
         single = versions[0] if len(versions) == 1 else None
         self.use_button.setVisible(single is not None)
         self.differ_button.setVisible(bool(versions))
-        others = "the model as it was gives another label" if single else "the two give different labels"
-        self.differ_button.setToolTip(f"Show the rows of the whole table to which {others}")
+        self.differ_button.setToolTip(
+            _("Show all rows where it and the base model predict different labels")
+            if single
+            else _("Show all rows where the two predict different labels")
+        )
         for widget in (self.figures, self.notes):
             widget.setVisible(bool(versions))
         self.curve.setVisible(single is not None)
@@ -219,7 +228,14 @@ class ResultPane(QWidget):
             self._compare(versions)
             return
         self.follow_use(versions)
-        self.title.setText(f"{single.name}, from {rows(single.train_rows)}")
+        self.title.setText(
+            ngettext(
+                "{version}, trained on {count} row",
+                "{version}, trained on {count} rows",
+                single.train_rows,
+                version=single.name,
+            )
+        )
         metrics = single.metrics
         difference = recorded(metrics["measured"], metrics["difference"])
         self.sentence.setText(difference.sentence)
@@ -227,11 +243,11 @@ class ResultPane(QWidget):
             set_role(self.sentence, "good" if difference.better else "warn")
         self.figures.show_figures(
             [
-                (f"Before: {single.base}", metrics["before"]),
+                (_("Before: {model}", model=single.base), metrics["before"]),
                 *((alias_title(alias), one) for alias, one in metrics.get("baselines", {}).items()),
-                ("Logistic regression", metrics.get("logistic_regression")),
-                *_fast_way(metrics),
-                (f"After: {single.name}", metrics["after"]),
+                (_("Logistic regression"), metrics.get("logistic_regression")),
+                *_standard(metrics),
+                (_("After: {model}", model=single.name), metrics["after"]),
             ]
         )
         self.notes.setText(" ".join(_notes(single)))
@@ -244,74 +260,92 @@ class ResultPane(QWidget):
         self.show_versions(())
         self.on_base = True
         used = next((version for version in versions if version.active), None)
-        use = "It is in use." if used is None else f"Not in use: {used.name} is."
-        if len(versions) == 1:
-            others = f"One fine-tuned version exists, {versions[0].name}: select it to see its results."
-        else:
-            newest = max(versions, key=lambda version: version.number)
-            others = (
-                f"{len(versions)} fine-tuned versions exist, {newest.name} is the newest: "
-                "select one to see its results."
-            )
-        self.title.setText(f"{name}, the base model")
+        use = _("It is in use.") if used is None else _("Not in use: {version} is.", version=used.name)
+        newest = max(versions, key=lambda version: version.number)
+        others = ngettext(
+            "{count} fine-tuned version exists, {newest}: select it to see its results.",
+            "{count} fine-tuned versions exist, {newest} is the newest: select one to see its results.",
+            len(versions),
+            newest=newest.name,
+        )
+        self.title.setText(_("{model}, the base model", model=name))
         self.title.show()
-        self.sentence.setText(f"The model before any fine-tuning. {use} {others}")
+        self.sentence.setText(" ".join((_("The model before any fine-tuning."), use, others)))
 
     def follow_use(self, versions: Sequence[ModelVersion]) -> None:
         """Show whether the version that is shown is in use."""
         self.versions = tuple(versions)
         if len(versions) == 1:
-            self.use_button.setText("In use" if versions[0].active else f"Use {versions[0].name}")
+            self.use_button.setText(
+                _("In use") if versions[0].active else _("Use {version}", version=versions[0].name)
+            )
             self.use_button.setEnabled(not versions[0].active)
 
     def _compare(self, versions: Sequence[ModelVersion]) -> None:
         older, newer = sorted(versions, key=lambda version: version.number)
-        self.title.setText(f"{older.name} and {newer.name}")
+        self.title.setText(_("{older} and {newer}", older=older.name, newer=newer.name))
         counts = [version.metrics["measured"] for version in (older, newer)]
-        parts = [f"Each was measured on its own rows: {counts[0]:,} and {counts[1]:,}."]
+        parts = [
+            _(
+                "Validated on separate rows: {first} and {second}.",
+                first=number(counts[0]),
+                second=number(counts[1]),
+            )
+        ]
         words = ""
         since = newer.metrics.get("since")
         if since and since["version"] == older.number and since["rows"]:
-            words = f"On rows that are new to both: {recorded(since['rows'], since).points}."
+            words = _("On rows new to both: {difference}.", difference=recorded(since["rows"], since).points)
         self.sentence.setText(words)
         lines: list[tuple[str, Mapping[str, Any] | None]] = []
         for version in (older, newer):
-            lines.append((f"Before: {version.base}", version.metrics["before"]))
-            lines.append((f"After: {version.name}", version.metrics["after"]))
+            lines.append((_("Before: {model}", model=version.base), version.metrics["before"]))
+            lines.append((_("After: {model}", model=version.name), version.metrics["after"]))
         self.figures.show_figures(lines)
         for version in (older, newer):
-            settings = version.settings
-            asked = f"{settings.get('epochs')} epochs, seed {version.seed}"
-            parts.append(f"{version.name}: {rows(version.train_rows)}, {asked}.")
+            parts.append(
+                ngettext(
+                    "{version}: {count} row, epochs {epochs}, seed {seed}.",
+                    "{version}: {count} rows, epochs {epochs}, seed {seed}.",
+                    version.train_rows,
+                    version=version.name,
+                    epochs=version.settings.get("epochs"),
+                    seed=version.seed,
+                )
+            )
         self.notes.setText(" ".join(parts))
 
     def _fill_labels(self, changes: Mapping[str, Any]) -> None:
         by_name = {label.name: label for label in self._labels}
         for name, change in changes.items():
             before, after = change["before"]["f1"], change["after"]["f1"]
-            figures = [NOT_YET if f1 is None else f"{f1:.2f}" for f1 in (before, after)]
+            figures = [NOT_YET if f1 is None else number(f1, 2) for f1 in (before, after)]
             both = before is not None and after is not None
-            figures.append(f"{after - before:+.2f}" if both else NOT_YET)
-            item = QTreeWidgetItem([name, f"{change['rows']:,}", *figures])
+            figures.append(signed(after - before, 2) if both else NOT_YET)
+            item = QTreeWidgetItem([name, number(change["rows"]), *figures])
             if name in by_name:
                 item.setIcon(0, label_icon(colour_of(by_name[name])))
             item.setToolTip(0, name)
             for column in range(1, 5):
-                item.setTextAlignment(column, _RIGHT)
+                item.setTextAlignment(column, _TRAILING)
             self.by_label.addTopLevelItem(item)
 
     def _fill_changed(self, changes: Sequence[Mapping[str, Any]]) -> None:
         shown = changes[:_MOST_CHANGES]
-        count = f" {len(shown):,}" if len(shown) == len(changes) else f" {len(shown):,} of {len(changes):,}"
-        self.tabs.setTabText(3, f"Changed rows{count if changes else ''}")
+        title = _("Changed rows")
+        if len(shown) < len(changes):
+            title = _("Changed rows {shown} of {all}", shown=number(len(shown)), all=number(len(changes)))
+        elif changes:
+            title = _("Changed rows {count}", count=number(len(shown)))
+        self.tabs.setTabText(3, title)
         used = {change[key] for change in shown for key in ("before", "after", "gold")}
         icons = {label.name: label_icon(colour_of(label)) for label in self._labels if label.name in used}
         items = []
         for change in shown:
             names = [change["before"], change["after"], change["gold"]]
-            item = QTreeWidgetItem([f"{change['row_id']:,}", "", *names])
+            item = QTreeWidgetItem([number(change["row_id"]), "", *names])
             item.setData(0, _ROW_ID, change["row_id"])
-            item.setTextAlignment(0, _RIGHT)
+            item.setTextAlignment(0, _TRAILING)
             for column, name in enumerate(names, 2):
                 if name in icons:
                     item.setIcon(column, icons[name])
@@ -326,7 +360,7 @@ class ResultPane(QWidget):
 
     def set_blind(self, blind: bool) -> None:
         """Hide what models say about single rows, or show it."""
-        for column in _SAID:
+        for column in _PREDICTIONS:
             self.changed.setColumnHidden(column, blind)
 
     def show_texts(self, texts: Mapping[int, str]) -> None:
@@ -353,30 +387,47 @@ class ResultPane(QWidget):
             self.differencesAsked.emit(self.versions)
 
 
-def _fast_way(metrics: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """The figures of the fine-tune that leaves the embedder as it is, where the version has another."""
+def _standard(metrics: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """The figures of the standard fine-tune, where the version has a fine-tuned text encoder."""
     embedder = metrics.get("embedder")
-    return [("The fast way", embedder["fast"])] if embedder and embedder["kept"] else []
+    return [(_("Standard fine-tune"), embedder["fast"])] if embedder and embedder["kept"] else []
 
 
 def _notes(version: ModelVersion) -> list[str]:
-    """What the figures of a version rest on."""
+    """About the validation of a version."""
     metrics = version.metrics
     notes = []
     if metrics["measured"]:
-        how = "held out" if version.held_out_rows else "each left out of training once"
-        notes.append(f"Measured on {rows(metrics['measured'])}, {how}; the version has learned from all.")
+        notes.append(
+            ngettext(
+                "Validated on {count} held-out row. The version is trained on all rows.",
+                "Validated on {count} held-out rows. The version is trained on all rows.",
+                metrics["measured"],
+            )
+            if version.held_out_rows
+            else ngettext(
+                "Cross-validated on {count} row. The version is trained on all rows.",
+                "Cross-validated on {count} rows. The version is trained on all rows.",
+                metrics["measured"],
+            )
+        )
     if metrics.get("embedder"):
         notes.append(metrics["embedder"]["sentence"])
     if metrics.get("cut_short"):
-        notes.append("It was stopped before all was measured.")
+        notes.append(_("Stopped before the validation was complete."))
     if not version.settings.get("calibrated"):
-        notes.append("Its probabilities are not calibrated yet: that takes 50 measured rows.")
+        notes.append(_("Probabilities are not calibrated yet: that needs 50 validation rows."))
     if untested := metrics.get("untested_labels"):
-        notes.append(f"Not measured for want of examples: {quoted(untested)}.")
+        notes.append(_("Too few examples to validate: {labels}.", labels=quoted(untested)))
     since = metrics.get("since")
     if since and since["rows"]:
-        notes.append(f"Against version {since['version']}, on rows that are new to both: {since['sentence']}")
+        notes.append(
+            _(
+                "Against version {number}, on rows new to both: {difference}.",
+                number=since["version"],
+                difference=recorded(since["rows"], since).points,
+            )
+        )
     if version.settings.get("stopped") == "non-finite":
-        notes.append("The training left the range of numbers: lower the learning rate.")
+        notes.append(_("Training diverged (non-finite values). Lower the learning rate."))
     return notes

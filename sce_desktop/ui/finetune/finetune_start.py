@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -19,9 +21,11 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
+from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.choices import TuneChoices
+from sce_desktop.core.i18n import _, ngettext, number, pgettext
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.training.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.kit.dialog_parts import indent_number
@@ -29,18 +33,13 @@ from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
-ORIGIN_NAMES = {Origin.HAND: "By hand", Origin.BULK: "In bulk", Origin.IMPORTED: "Imported"}
+ORIGIN_NAMES = {Origin.HAND: _("By hand"), Origin.BULK: _("In bulk"), Origin.IMPORTED: _("Imported")}
 _ORIGIN_TIPS = {
-    Origin.HAND: "Rows that you labelled one by one",
-    Origin.BULK: "Rows whose label was accepted or given to many at once: learned from, never measured on",
-    Origin.IMPORTED: "Rows whose label came with the table",
+    Origin.HAND: _("Rows that you labelled one by one"),
+    Origin.BULK: _("Rows labelled in bulk, such as accepted predictions. Never used for validation."),
+    Origin.IMPORTED: _("Rows whose label came with the table"),
 }
-_LEFT_OUT = {
-    "audit": "{} of a random sample, with their copies (figures rest on them)",
-    "several": "{} with several labels",
-    "blank": "{} without text",
-}
-_PACE_COMES = "How long adapting the text embedder takes is tried as soon as the model is free"
+_PACE_COMES = _("The time is estimated as soon as the model is free.")
 _WIDTH = 310
 
 
@@ -75,48 +74,48 @@ class StartPane(QWidget):
             box.toggled.connect(self.choicesChanged)
             boxes.addWidget(box)
         boxes.addStretch()
-        self.base, self.held_out, self.left_out, self.takes = (_fact() for _ in range(4))
-        self.base.setToolTip("Every fine-tune begins at the model as it was, so that no row counts twice.")
+        self.base, self.validation, self.excluded, self.takes = (_fact() for _number in range(4))
+        self.base.setToolTip(_("Every fine-tune starts from the base model, so that no row counts twice."))
         form = self._form = QFormLayout()
         form.setVerticalSpacing(px(SPACE_S) // 2)
         form.setHorizontalSpacing(px(SPACE_M))
         for name, fact in (
-            ("Starts from", self.base),
-            ("Held out", self.held_out),
-            ("Left out", self.left_out),
-            ("Takes", self.takes),
+            (_("Base model"), self.base),
+            (_("Validation"), self.validation),
+            (_("Excluded"), self.excluded),
+            (_("Cost"), self.takes),
         ):
             title = QLabel(name)
             set_role(title, "muted")
             fact.setAccessibleName(name)
             form.addRow(title, fact)
         self.problem = QLabel(wordWrap=True)
-        self.problem.setAccessibleName("What stands in the way")
+        self.problem.setAccessibleName(_("Validation message"))
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
 
-        self.start_button = QPushButton("Fine-tune")
-        self.start_button.setAccessibleName("Fine-tune")
+        self.start_button = QPushButton(_("Fine-tune"))
+        self.start_button.setAccessibleName(_("Fine-tune"))
         set_role(self.start_button, "primary")
         self.start_button.clicked.connect(self._start)
-        self.keep_button = QPushButton("Stop and keep")
+        self.keep_button = QPushButton(_("Stop and keep"))
         self.keep_button.clicked.connect(self._tuner.stop_and_keep)
-        self.cancel_button = QPushButton("Cancel")
-        self.cancel_button.setToolTip("Stop and keep nothing")
+        self.cancel_button = QPushButton(_("Cancel"))
+        self.cancel_button.setToolTip(_("Stop and discard the result"))
         self.cancel_button.clicked.connect(self._tuner.cancel)
         buttons = QHBoxLayout()
         for button in (self.start_button, self.keep_button, self.cancel_button):
             buttons.addWidget(button)
         buttons.addStretch()
         self.settings_button = QToolButton()
-        self.settings_button.setText("Settings")
+        self.settings_button.setText(_("Settings"))
         self.settings_button.setCheckable(True)
         self.settings_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.settings_button, "quiet")
         buttons.addWidget(self.settings_button)
         self.bar = QProgressBar(textVisible=False)
-        self.bar.setAccessibleName("Progress of the fine-tune")
+        self.bar.setAccessibleName(_("Progress of the fine-tune"))
         self.kept_note = _fact()  # below what one aims at: it changes while one waits
-        self.kept_note.setAccessibleName("What stopping keeps")
+        self.kept_note.setAccessibleName(_("What stopping keeps"))
         set_role(self.kept_note, "muted")
         self.settings = self._build_settings()
         self.settings_button.toggled.connect(self._fold)
@@ -125,7 +124,7 @@ class StartPane(QWidget):
         column = QVBoxLayout(page)
         column.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
         column.setSpacing(px(SPACE_S))
-        heading = QLabel("Learn from rows labelled")
+        heading = QLabel(_("Train on rows labelled"))
         set_role(heading, "heading")
         column.addWidget(heading)
         column.addLayout(boxes)
@@ -139,7 +138,7 @@ class StartPane(QWidget):
         set_role(page, "pane")
         scroll = self._scroll = QScrollArea(widgetResizable=True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        scroll.setAccessibleName("What to learn from")
+        scroll.setAccessibleName(_("Training rows"))
         scroll.setWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -155,24 +154,34 @@ class StartPane(QWidget):
         self.epochs.valueChanged.connect(self.choicesChanged)
         self.rate = DoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
         self.seed = SpinBox(minimum=0, maximum=2**31 - 1)
-        self.balanced = QCheckBox("Rare labels count as much as frequent ones")
+        self.balanced = QCheckBox(_("Class-balanced (rare labels count as much)"))
         self.balanced.setChecked(True)
-        self.auto = SpinBox(minimum=0, maximum=100_000, singleStep=10, suffix=" new rows")
-        self.auto.setSpecialValueText("Never")
+        self.auto = SpinBox(
+            minimum=0, maximum=100_000, singleStep=10, suffix=pgettext("after a number", " new rows")
+        )
+        self.auto.setSpecialValueText(_("Never"))
         self.auto.setValue(int(self._preferences.settings["auto_finetune"]))
         self.auto.valueChanged.connect(self._choose_auto)
         tips = (
             (
                 self.epochs,
-                "Epochs",
-                "Passes over the rows at most; it ends earlier when nothing moves any more",
+                _("Epochs"),
+                _("Maximum passes over the rows. Training stops early when it has converged."),
             ),
-            (self.rate, "Learning rate", "Multiplies the steps: 1 cannot overshoot, above 2 they may grow"),
-            (self.seed, "Seed", "Of how rows are held out: the same seed gives the same model"),
+            (
+                self.rate,
+                _("Learning rate"),
+                _("Step-size multiplier. 1 is always stable; values above 2 may diverge."),
+            ),
+            (
+                self.seed,
+                _("Seed"),
+                _("Random seed of the validation split. The same seed gives the same model."),
+            ),
             (
                 self.auto,
-                "By itself after",
-                "Runs in the background. The new version is used only if an exact test finds it better",
+                _("Auto fine-tune after"),
+                _("Runs in the background. The new version is used only if it is better."),
             ),
         )
         box = QWidget()
@@ -188,13 +197,11 @@ class StartPane(QWidget):
             indent_number(field)
             form.addRow(title, field)
         form.addRow(self.balanced)
-        self.adapt = QCheckBox("Adapt the text embedder too (slower)")
-        self.adapt.setToolTip(
-            "Kept only if at least as many validation rows are right and their labels are more probable"
-        )
+        self.adapt = QCheckBox(_("Also fine-tune the text encoder (LoRA, slower)"))
+        self.adapt.setToolTip(_("Kept only if it beats the standard fine-tune on validation rows."))
         self.adapt.toggled.connect(self._show_takes)
         self.adapt_note = _fact()
-        self.adapt_note.setAccessibleName("What adapting the text embedder takes")
+        self.adapt_note.setAccessibleName(_("Cost of fine-tuning the text encoder"))
         set_role(self.adapt_note, "muted")
         form.addRow(self.adapt)
         form.addRow(self.adapt_note)
@@ -237,17 +244,10 @@ class StartPane(QWidget):
         found = plan.rows if plan is not None else None
         counts = found.counts.sum(0) if found is not None else [0] * len(ORIGINS)
         for (origin, box), count in zip(self.origins.items(), counts, strict=True):
-            box.setText(f"{ORIGIN_NAMES[origin]} {count:,}" if found is not None else ORIGIN_NAMES[origin])
-        left_out = held_out = ""
-        if plan is not None and found is not None:
-            held_out = plan.held_out
-            left_out = ", ".join(
-                words.format(f"{found.left_out[reason]:,}")
-                for reason, words in _LEFT_OUT.items()
-                if found.left_out[reason]
-            )
-        self._show_fact(self.held_out, held_out)
-        self._show_fact(self.left_out, left_out)
+            name = ORIGIN_NAMES[origin]
+            box.setText(_("{name} {count}", name=name, count=number(int(count))) if found else name)
+        self._show_fact(self.validation, plan.held_out if plan is not None and found is not None else "")
+        self._show_fact(self.excluded, _excluded(found.left_out) if found is not None else "")
         self._show_takes()
 
     def show_pace(self, found: AdapterPace | str | None) -> None:
@@ -263,18 +263,29 @@ class StartPane(QWidget):
     @Slot()
     def _show_takes(self) -> None:
         slower = self.slower
-        self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be taken back
+        self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be undone
         note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = f"About {duration(slower.seconds)}, {size_text(slower.memory)}"
+            note = _("About {time}, {memory}", time=duration(slower.seconds), memory=size_text(slower.memory))
             if slower.again >= 1:
-                note += f"; then {duration(slower.again)} to read all rows again, once it is used"
+                note = _(
+                    "About {time}, {memory}, then {more} to embed all rows again once it is in use",
+                    time=duration(slower.seconds),
+                    memory=size_text(slower.memory),
+                    more=duration(slower.again),
+                )
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            takes = f"About {duration(cost.seconds)}, {size_text(cost.memory)}"
+            time, memory = duration(cost.seconds), size_text(cost.memory)
+            takes = _("About {time}, {memory}", time=time, memory=memory)
             if cost.read >= 1:
-                takes += f"; {duration(cost.read)} of it to read new texts"
+                takes = _(
+                    "About {time} ({part} of it to embed new texts), {memory}",
+                    time=time,
+                    part=duration(cost.read),
+                    memory=memory,
+                )
         self._show_fact(self.takes, takes)
         self.show_state()
 
@@ -287,27 +298,27 @@ class StartPane(QWidget):
         """Show what can be pressed, and how far a running fine-tune is."""
         tuner, plan = self._tuner, self.plan
         job = tuner.job
-        asked = job is not None and not tuner.by_itself
+        asked = job is not None and not tuner.automatic
         self.base.setText(self._scorer.base)
         too_large = self.cost.too_large if self.cost is not None else ""
         no_pace = _PACE_COMES if self.adapts and self.slower is None else ""
         in_plan = plan.problem if plan is not None else ""
         problem = self._workspace.why_not() or in_plan or too_large or no_pace
-        told = problem or (plan.hint if plan is not None else "")
+        shown = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"
-            told = "Stopping…" if stopping else self._stage()
-        self.problem.setText(told)
-        self.problem.setVisible(bool(told))
+            shown = _("Stopping…") if stopping else self._stage()
+        self.problem.setText(shown)
+        self.problem.setVisible(bool(shown))
         set_role(self.problem, "warn" if problem and job is None else "muted")
         self.start_button.setVisible(not asked)
         self.start_button.setEnabled(plan is not None and not problem)
-        self.start_button.setToolTip(problem or "Learn from these rows; the model in use stays as it is")
+        self.start_button.setToolTip(problem or _("Train on these rows. The model in use does not change."))
         for button in (self.keep_button, self.cancel_button):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
         self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
-        kept = f"“Stop and keep” keeps {self._kept_by_stop()}."
+        kept = self._kept_by_stop()
         self.kept_note.setText(kept)
         self.kept_note.setVisible(self.keep_button.isEnabled() and asked)
         self.keep_button.setToolTip(kept)
@@ -322,33 +333,37 @@ class StartPane(QWidget):
     def _stage(self) -> str:
         job, watch = self._tuner.job, self._tuner.watch
         assert job is not None
-        if self._tuner.by_itself:
-            return "Fine-tuning by itself…"
+        if self._tuner.automatic:
+            return _("Automatic fine-tuning…")
         if watch.adapted:
-            rows = "to all rows" if watch.kept else f"without part {watch.adapted[-1][0]} of the rows"
-            return f"Adapting the text embedder {rows}"
+            if watch.kept:
+                return _("Fine-tuning the text encoder on all rows…")
+            return _("Fine-tuning the text encoder, fold {fold}…", fold=number(watch.adapted[-1][0]))
         if watch.kept:
-            return "Fitting all rows, which is what is kept"
+            return _("Training on all rows…")
         if watch.measured:
-            return f"Measured part {watch.measured[-1][0]} of the rows left out"
+            return _("Cross-validation: fold {fold} evaluated", fold=number(watch.measured[-1][0]))
         if job.state == "waiting":
-            return "Waiting until the model is free"
-        return job.stage.capitalize() or "Starting"
+            return _("Waiting until the model is free…")
+        return step_text(job)
 
     def _kept_by_stop(self) -> str:
         """What "Stop and keep" keeps, as far as the fine-tune is."""
         watch = self._tuner.watch
         if watch.adapted and watch.kept:
-            return "the text embedder as it is by then where that was better, else the fast way's model"
+            return _(
+                "“Stop and keep” keeps the text encoder trained so far if it was better, else the standard "
+                "fine-tune."
+            )
         if self.adapts or watch.adapted:
-            return "the fast way's model, with the text embedder as it was"
-        return "a model of all rows, and measures no more"
+            return _("“Stop and keep” keeps the standard fine-tune with the base text encoder.")
+        return _("“Stop and keep” skips the rest of the evaluation and keeps a model of all rows.")
 
     @Slot(bool)
     def _fold(self, shown: bool) -> None:
         self.settings.setVisible(shown)
         set_icon(self.settings_button, "up" if shown else "down", "muted")
-        self.settings_button.setAccessibleName("Hide the settings" if shown else "Show the settings")
+        self.settings_button.setAccessibleName(_("Hide the settings") if shown else _("Show the settings"))
         if shown:
             self._look_at_settings()
 
@@ -371,6 +386,20 @@ class StartPane(QWidget):
     def _follow_settings(self, keys: set[str]) -> None:
         if "auto_finetune" in keys:
             self.auto.setValue(int(self._preferences.settings["auto_finetune"]))
+
+
+def _excluded(rows: Mapping[str, int]) -> str:
+    """Which labelled rows are not trained on, and why; empty if there are none."""
+    found = []
+    if n := rows["audit"]:
+        found.append(
+            ngettext("{count} row of an audit sample", "{count} rows of audit samples, with duplicates", n)
+        )
+    if n := rows["several"]:
+        found.append(ngettext("{count} row with several labels", "{count} rows with several labels", n))
+    if n := rows["blank"]:
+        found.append(ngettext("{count} row without text", "{count} rows without text", n))
+    return ", ".join(found)
 
 
 def _fact() -> QLabel:

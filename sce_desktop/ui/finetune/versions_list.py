@@ -1,4 +1,4 @@
-"""The right of the Fine-tune panel: the model as it was and its versions; which one is in use."""
+"""The right of the Fine-tune panel: the base model and its versions; which one is in use."""
 
 from __future__ import annotations
 
@@ -21,21 +21,27 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.comparison import recorded
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
 _VERSION = Qt.ItemDataRole.UserRole
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+_TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 
 def short_result(version: ModelVersion) -> str:
     """What a version brought, in points of accuracy or two words: points are a claim, made by the test."""
     difference = recorded(version.metrics["measured"], version.metrics["difference"])
     if not difference.rows:
-        return "not measured"
-    return f"{100 * difference.mean:+.1f}" if difference.shown else "not significant"
+        return _("Not validated")
+    return signed(100 * difference.mean, 1) if difference.shown else _("Not significant")
+
+
+def signed(value: float, digits: int) -> str:
+    """A difference with its sign: "+1.2"."""
+    return f"{'-' if value < 0 else '+'}{number(abs(value), digits)}"
 
 
 def when(moment: str) -> str:
@@ -57,27 +63,27 @@ class VersionsPane(QWidget):
         self._workspace = workspace
         self._scorer = scorer
         self._tuner = tuner
-        self.list = flat_list("Model versions", ("Version", "Made", "Rows", "Points"))
+        self.list = flat_list(_("Model versions"), (_("Version"), _("Created"), _("Rows"), _("Gain")))
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for column, width in ((1, 96), (2, 56), (3, 92)):
             self.list.header().resizeSection(column, px(width))
         self.list.headerItem().setToolTip(
-            3, "Accuracy gained over the base model on validation rows, in points"
+            3, _("Accuracy gained over the base model on validation rows, in points")
         )
         for column in (2, 3):
-            self.list.headerItem().setTextAlignment(column, _RIGHT)
+            self.list.headerItem().setTextAlignment(column, _TRAILING)
         self.list.itemSelectionChanged.connect(self._on_selected)
         self.list.itemActivated.connect(self._on_activated)
-        self.use_button = QPushButton("Use")
+        self.use_button = QPushButton(_("Use"))
         self.use_button.clicked.connect(self.use)
-        self.export_button = QPushButton("Export…")
-        self.export_button.setToolTip("Write it as a model folder: for other projects, scripts and Python")
+        self.export_button = QPushButton(_("Export…"))
+        self.export_button.setToolTip(_("Write a model folder for other projects, scripts and Python"))
         self.export_button.clicked.connect(self.ask_export)
-        self.delete_button = QPushButton("Delete…")
+        self.delete_button = QPushButton(_("Delete…"))
         self.delete_button.clicked.connect(self.ask_delete)
-        heading = QLabel("Versions")
+        heading = QLabel(_("Versions"))
         set_role(heading, "heading")
         buttons = QHBoxLayout()
         buttons.setSpacing(px(SPACE_S))
@@ -101,14 +107,14 @@ class VersionsPane(QWidget):
 
     @property
     def selected(self) -> tuple[ModelVersion, ...]:
-        """The versions that are selected, without the model as it was."""
+        """The versions that are selected, without the base model."""
         found = (item.data(0, _VERSION) for item in self.list.selectedItems())
         by_id = {version.id: version for version in self._tuner.versions}
         return tuple(by_id[id_] for id_ in found if id_ in by_id)
 
     @Slot()
     def show_versions(self) -> None:
-        """Show the versions that there are, the newest first, the model as it was last."""
+        """Show the versions that there are, the newest first, the base model last."""
         scorer, versions = self._scorer, self._tuner.versions
         kept = {item.data(0, _VERSION) for item in self.list.selectedItems()}
         used = scorer.version.id if scorer.version is not None else 0
@@ -118,10 +124,10 @@ class VersionsPane(QWidget):
             self._add(
                 version.id,
                 version.id == used,
-                (version.name, when(version.created_at), f"{version.train_rows:,}", short_result(version)),
+                (version.name, when(version.created_at), number(version.train_rows), short_result(version)),
                 version.title,
             )
-        self._add(0, used == 0, (Path(scorer.base).name, "", "", "base model"), scorer.base)
+        self._add(0, used == 0, (Path(scorer.base).name, "", "", _("Base model")), scorer.base)
         for place in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(place)
             if item is not None and item.data(0, _VERSION) in kept:
@@ -132,17 +138,17 @@ class VersionsPane(QWidget):
     def _add(self, id_: int, used: bool, cells: tuple[str, ...], tip: str) -> None:
         item = QTreeWidgetItem(cells)
         item.setData(0, _VERSION, id_)
-        item.setToolTip(0, f"{tip} (in use)" if used else tip)
+        item.setToolTip(0, _("{version} (in use)", version=tip) if used else tip)
         for column in (2, 3):
-            item.setTextAlignment(column, _RIGHT)
+            item.setTextAlignment(column, _TRAILING)
         item.setIcon(0, icon("check" if used else "model", "good" if used else "muted"))
         if used:
-            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, f"{cells[0]}, in use")
+            item.setData(0, Qt.ItemDataRole.AccessibleTextRole, _("{version}, in use", version=cells[0]))
             item.setFont(0, font("strong"))
         self.list.addTopLevelItem(item)
 
     def select(self, version: ModelVersion | None) -> None:
-        """Select one version alone, or (None) the model as it was."""
+        """Select one version alone, or (None) the base model."""
         for place in range(self.list.topLevelItemCount()):
             item = self.list.topLevelItem(place)
             if item is not None and item.data(0, _VERSION) == (version.id if version else 0):
@@ -154,7 +160,7 @@ class VersionsPane(QWidget):
         one = items[0].data(0, _VERSION) if len(items) == 1 else None
         scorer = self._scorer
         used = scorer.version.id if scorer.version is not None else 0
-        self.use_button.setText("Use" if one != 0 else "Go back to it")
+        self.use_button.setText(_("Use") if one != 0 else _("Use base model"))
         self.use_button.setEnabled(can and one is not None and one != used)
         self.export_button.setEnabled(bool(one))
         self.delete_button.setEnabled(can and bool(one))
@@ -197,7 +203,7 @@ class VersionsPane(QWidget):
                 what="model folder",
             )
 
-        ask_folder(self, f"Folder for {version.title}", chosen)
+        ask_folder(self, _("Folder for {version}", version=version.title), chosen)
 
     @Slot()
     def ask_delete(self) -> None:
@@ -206,13 +212,20 @@ class VersionsPane(QWidget):
             return
         (version,) = self.selected
         box = QMessageBox(self)
-        box.setWindowTitle("Delete a version")
-        box.setText(f"Delete {version.name} for good?")
-        back = " The model as it was comes back into use." if version.active else ""
-        box.setInformativeText(f"Its scores stay until rows are scored again.{back} This cannot be undone.")
+        box.setWindowTitle(_("Delete a version"))
+        box.setText(_("Delete {version}?", version=version.name))
+        box.setInformativeText(
+            _(
+                "The base model is used again. The version's scores stay until rows are rescored. "
+                "This cannot "
+                "be undone."
+            )
+            if version.active
+            else _("Its scores stay until rows are rescored. This cannot be undone.")
+        )
         box.setStandardButtons(QMessageBox.StandardButton.Yes | QMessageBox.StandardButton.Cancel)
         yes = box.button(QMessageBox.StandardButton.Yes)
-        yes.setText("Delete")
+        yes.setText(_("Delete"))
         box.setDefaultButton(QMessageBox.StandardButton.Cancel)
         box.accepted.connect(lambda: self._tuner.delete(version))
         open_dialog(box)

@@ -1,4 +1,4 @@
-"""What is asked before a model is fetched, added with code of its own, or removed."""
+"""What is asked before a model is downloaded, added with code of its own, or removed."""
 
 from __future__ import annotations
 
@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QLabel, QWidget
 
+from sce_desktop.core.i18n import _
+from sce_desktop.core.text import size_text
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel
 from sce_desktop.ui.kit.theme import px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.core.models import Known
 
-_CODE = "Allow this model to run its own program code"
-_CODE_MEANS = (
-    "Such code can do on this machine whatever you can. Allow it only if you know who wrote it; without it, "
-    "the model may not load."
+_CODE = _("Allow this model to run its own program code")
+_CODE_MEANS = _(
+    "Such code can do whatever you can on this computer. Allow it only if you trust its author. "
+    "Without it, the "
+    "model may not load."
 )
-
-
-def megabytes(size: int) -> str:
-    """A size as people say it: "91 MB", "2.5 GB"."""
-    return f"{size / 1e9:,.1f} GB" if size >= 999_500_000 else f"{size / 1e6:,.0f} MB"
 
 
 class _Question(QDialog):
@@ -69,20 +67,25 @@ class _Question(QDialog):
 
 
 class FetchQuestion(_Question):
-    """Licence, size and needs of a model before anything of it is fetched."""
+    """Licence, size and needs of a model before it is downloaded."""
 
     def __init__(self, known: Known, parent: QWidget | None = None) -> None:
-        super().__init__(f"Get {known.name}?", "Get", parent)
-        self.say(f"Licence: {known.licence or 'not stated, read its page first'}")
+        super().__init__(_("Download {model}?", model=known.name), _("Download"), parent)
+        self.say(
+            _("Licence: {licence}", licence=known.licence)
+            if known.licence
+            else _("Licence: not stated, read its page first")
+        )
         if not known.free:
-            self.say("It is not for commercial use.", "warn")
+            self.say(_("Not for commercial use."), "warn")
         if known.gated:
             self.say(
-                "Its page asks for your consent, and for a login with `hf auth login` on this machine.",
+                _("Accept the terms on its page first, and log in with `hf auth login` on this computer."),
                 "warn",
             )
-        self.say(f"Size: about {megabytes(known.size)}\nFrom: {known.source}")
-        self.say("It is stored among your models. Stop keeps what has come, for the next time.", "muted")
+        self.say(_("Size: about {size}", size=size_text(known.size)))
+        self.say(_("Source: {source}", source=known.source))
+        self.say(_("Saved to your models. A stopped download can be resumed."), "muted")
         if known.code:
             self.ask_code()
         self.finish()
@@ -92,8 +95,8 @@ class CodeQuestion(_Question):
     """Whether a folder's program code may run."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
-        super().__init__(f"Add {name}?", "Add", parent)
-        self.say("This model brings program code of its own.")
+        super().__init__(_("Add {model}?", model=name), _("Add"), parent)
+        self.say(_("This model contains program code of its own."))
         self.ask_code()
         self.finish()
 
@@ -102,6 +105,6 @@ class RemoveQuestion(_Question):
     """Whether a model is really to be deleted."""
 
     def __init__(self, name: str, size: int, parent: QWidget | None = None) -> None:
-        super().__init__(f"Remove {name}?", "Remove", parent)
-        self.say(f"Its {megabytes(size)} are deleted. Scores that it made stay in the projects.")
+        super().__init__(_("Remove {model}?", model=name), _("Remove"), parent)
+        self.say(_("This deletes {size}. Its scores stay in your projects.", size=size_text(size)))
         self.finish()

@@ -1,4 +1,4 @@
-"""The models manager: what is here and what can be fetched, under which terms, and what part each plays."""
+"""The models manager: installed and available models, their terms, and what each is used for."""
 
 from __future__ import annotations
 
@@ -25,28 +25,30 @@ from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.words import progress_text, share_done
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelKind
+from sce_desktop.core.text import size_text
 from sce_desktop.tasks.scoring.models import default_of
 from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.kit.icons import icon, set_icon
 from sce_desktop.ui.kit.theme import SPACE_S, font, px, set_role
-from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion, megabytes
+from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
 
 if TYPE_CHECKING:
     from sce_desktop.core.models import Entry, Known
 
-PARTS = {"sce": "SCE", "similarity": "Similarity", "llm": "LLM"}
-_USES = {"sce": "Score with it", "similarity": "Use for similarity", "llm": "Use as the LLM"}
+PARTS = {"sce": _("SCE"), "similarity": _("Similarity"), "llm": _("LLM")}
+_USES = {"sce": _("Score with it"), "similarity": _("Use for similarity"), "llm": _("Use as the LLM")}
 _PLAYS = {
-    "sce": "It scores texts against the labels.",
-    "similarity": "It embeds texts: the similarity baseline, or the start of an SCE of its own (pretrain).",
-    "llm": "It is asked for the label: the LLM baseline.",
+    "sce": _("Scores texts against the labels."),
+    "similarity": _("Embeds texts: for the similarity baseline, or as the base of a new SCE (pretrain)."),
+    "llm": _("Predicts labels from a prompt: for the LLM baseline."),
 }
 _NAME = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(QDialog):
-    """Follows the `ModelStore`; work that was begun here goes on when it is closed.
+    """Follows the `ModelStore`; work that was begun here continues when it is closed.
 
     ``kind``: begin at a model that plays this part, the default one of it if it is in the list.
     """
@@ -65,11 +67,11 @@ class ModelsDialog(QDialog):
         self._preferences = preferences
         self._kind = kind  # until there is one in the list, or the user has chosen another
         self._store = models
-        self._asked: Job | None = None  # a question about a model that the dialog waits for
+        self._waiting: Job | None = None  # a question about a model that the dialog waits for
         self._folder = Path()  # that it asks about
-        self.setWindowTitle("Models")
-        self.setAccessibleName("Models")
-        self.list = flat_list("Models", ("Model", "Part", "Size", "Licence", ""))
+        self.setWindowTitle(_("Models"))
+        self.setAccessibleName(_("Models"))
+        self.list = flat_list(_("Models"), (_("Model"), _("Type"), _("Size"), _("Licence"), ""))
         self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.list.header().setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
@@ -95,20 +97,20 @@ class ModelsDialog(QDialog):
     def _details(self) -> QVBoxLayout:
         self.facts = QLabel(wordWrap=True)
         self.facts.setTextFormat(Qt.TextFormat.PlainText)
-        self.facts.setAccessibleName("About the chosen model")
+        self.facts.setAccessibleName(_("About the selected model"))
         self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setMinimumHeight(3 * self.fontMetrics().lineSpacing())
         self.facts.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.outcome = QLabel(wordWrap=True)
         self.outcome.setTextFormat(Qt.TextFormat.PlainText)
-        self.outcome.setAccessibleName("What came of it")
+        self.outcome.setAccessibleName(_("Result"))
         self.bar = QProgressBar(textVisible=False)
-        self.bar.setAccessibleName("Progress")
-        self.use = self._button("Use it", self._use)
-        self.get = self._button("Get…", self._ask_get, "import")
-        self.check = self._button("Check files", self._check, "check")
-        self.remove = self._button("Remove…", self._ask_remove, "delete")
-        self.cancel = self._button("Stop", self._cancel, "stop")
+        self.bar.setAccessibleName(_("Progress"))
+        self.use = self._button(_("Use"), self._use)
+        self.get = self._button(_("Download…"), self._ask_get, "import")
+        self.check = self._button(_("Verify files"), self._check, "check")
+        self.remove = self._button(_("Remove…"), self._ask_remove, "delete")
+        self.cancel = self._button(_("Stop"), self._cancel, "stop")
         buttons = QHBoxLayout()
         buttons.setSpacing(px(SPACE_S))
         for button in (self.use, self.get, self.check, self.remove, self.cancel):
@@ -123,14 +125,14 @@ class ModelsDialog(QDialog):
         return column
 
     def _hub(self) -> QHBoxLayout:
-        self.hub_name = QLineEdit(placeholderText="Another model from the hub: owner/model")
-        self.hub_name.setAccessibleName("Name of a model on the hub")
+        self.hub_name = QLineEdit(placeholderText=_("Another model from the hub: owner/model"))
+        self.hub_name.setAccessibleName(_("Name of a model on the hub"))
         self.hub_name.returnPressed.connect(self._ask_hub)
-        self.hub_get = self._button("Look up…", self._ask_hub, "search")
-        self.offline = QLabel("Downloads are off: “Stay offline” is on in the settings.", wordWrap=True)
-        self.offline.setAccessibleName("Why nothing can be fetched")
+        self.hub_get = self._button(_("Look up…"), self._ask_hub, "search")
+        self.offline = QLabel(_("Downloads are off: “Stay offline” is on in the settings."), wordWrap=True)
+        self.offline.setAccessibleName(_("Why downloads are off"))
         set_role(self.offline, "muted")
-        self.allow = self._button("Allow downloads", self._allow)
+        self.allow = self._button(_("Allow downloads"), self._allow)
         row = QHBoxLayout()
         row.setSpacing(px(SPACE_S))
         row.addWidget(self.hub_name, 1)
@@ -142,11 +144,11 @@ class ModelsDialog(QDialog):
     def _bottom(self) -> QHBoxLayout:
         self.device = QLabel(wordWrap=True)
         self.device.setTextFormat(Qt.TextFormat.PlainText)
-        self.device.setAccessibleName("Where models run")
+        self.device.setAccessibleName(_("Device"))
         set_role(self.device, "muted")
-        self.add = self._button("Add folder…", self._ask_folder, "folder")
+        self.add = self._button(_("Add folder…"), self._ask_folder, "folder")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
-        self.buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName("Close")
+        self.buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName(_("Close"))
         self.buttons.rejected.connect(self.reject)
         row = QHBoxLayout()
         row.setSpacing(px(SPACE_S))
@@ -168,11 +170,14 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def show_models(self) -> None:
-        """Draw the list anew, the choice staying where it was."""
+        """Draw the list again; the selection stays."""
         chosen = self._chosen()
         self.list.blockSignals(True)
         self.list.clear()
-        for title, models in (("Here", self._store.installed), ("Can be fetched", self._store.available)):
+        for title, models in (
+            (_("Installed"), self._store.installed),
+            (_("Available"), self._store.available),
+        ):
             if models:
                 self._heading(title)
             for model in models:
@@ -184,8 +189,14 @@ class ModelsDialog(QDialog):
         asked = self._item_of_kind(named)
         if named:
             self.list.setCurrentItem(asked or same or named[0])
-        problems = [f"{one.description}: {one.problem}." for one in self._scorer.devices if one.problem]
-        self.device.setText(" ".join((f"Models run on: {self._scorer.device_text}.", *problems)))
+        problems = [
+            _("{device}: {problem}.", device=one.description, problem=one.problem)
+            for one in self._scorer.devices
+            if one.problem
+        ]
+        self.device.setText(
+            " ".join((_("Models run on: {device}.", device=self._scorer.device_text), *problems))
+        )
         self._show_chosen()
 
     def _item_of_kind(self, items: list[QTreeWidgetItem]) -> QTreeWidgetItem | None:
@@ -217,18 +228,20 @@ class ModelsDialog(QDialog):
         if free is None:  # an installed one: its terms are known if it goes by name
             known = next((one for one in self._store.known if one.name == model.name), None)
             free = known is None or known.free
-        licence = (model.licence or "not stated") + ("" if free else ", not for commercial use")
+        licence = model.licence or _("not stated")
+        if not free:
+            licence = _("{licence}, not for commercial use", licence=licence)
         item = QTreeWidgetItem(
             [
                 model.name,
                 "" if getattr(model, "problem", "") else PARTS[model.kind],
-                megabytes(model.size),
+                size_text(model.size),
                 licence,
                 self._state(model),
             ]
         )
         item.setData(0, _NAME, model.name)
-        item.setTextAlignment(2, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        item.setTextAlignment(2, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         if not free:
             item.setIcon(3, icon("warning", "warn"))
         if getattr(model, "problem", ""):
@@ -238,20 +251,20 @@ class ModelsDialog(QDialog):
         self.list.addTopLevelItem(item)
 
     def _state(self, model: Entry | Known) -> str:
-        """What is to say about a model now, in few words."""
+        """The state of a model now, in few words."""
         store = self._store
         if (job := store.jobs.get(model.name)) is not None:
-            return f"{job.title.split()[0]}… {share_done(job)}".rstrip()
+            return share_done(job) or _("In progress…")
         if (entry := store.entry(model.name)) is None:
             begun = store.begun.get(model.name, 0)
-            return f"{megabytes(begun)} fetched" if begun else ""
+            return _("{size} downloaded", size=size_text(begun)) if begun else ""
         if entry.problem:
-            return "Damaged"
+            return _("Damaged")
         if model.name in store.notes and not store.notes[model.name][1]:
-            return "Problem"
+            return _("Problem")
         if store.in_use(model.name):
-            return "In use"
-        return "Comes with the program" if entry.bundled else ""
+            return _("In use")
+        return _("Comes with the program") if entry.bundled else ""
 
     def _chosen(self) -> str:
         item = self.list.currentItem()
@@ -263,12 +276,13 @@ class ModelsDialog(QDialog):
         entry = store.entry(name)
         known = next((one for one in store.known if one.name == name), None)
         job = store.jobs.get(name)
-        lines = [known.note[:1].upper() + known.note[1:] + "." if known is not None and known.note else ""]
+        lines = [_(known.note) if known is not None and known.note else ""]
         if entry is not None:
-            code = " Its own program code may run." if entry.code else ""
-            where = "It comes with the program." if entry.bundled else f"{entry.folder}.{code}"
+            where = _("Comes with the program.") if entry.bundled else f"{entry.folder}"
             if entry.package:
-                where = f"Installed by pip as {entry.package}; pip also removes it."
+                where = _("Installed by pip as {package}: remove it with pip.", package=entry.package)
+            elif entry.code and not entry.bundled:
+                where = _("{folder}. Its own program code may run.", folder=entry.folder)
             lines += [_PLAYS[entry.kind] if known is None and not entry.problem else "", entry.problem, where]
         elif known is not None:
             lines += [f"{known.terms()}."]
@@ -289,7 +303,7 @@ class ModelsDialog(QDialog):
         self.remove.setEnabled(not store.in_use(name))
         self.remove.setToolTip(store.in_use(name))
         self.get.setVisible(known is not None and entry is None and job is None)
-        self.get.setText("Go on…" if store.begun.get(name) else "Get…")
+        self.get.setText(_("Resume…") if store.begun.get(name) else _("Download…"))
         self.cancel.setVisible(job is not None)
         self.bar.setVisible(job is not None)
         if job is not None:
@@ -369,7 +383,7 @@ class ModelsDialog(QDialog):
         job = self._wait(self._store.look_up(name))
         self.hub_get.setEnabled(False)
         job.finished.connect(self._ask_terms)
-        job.failed.connect(self._say)
+        job.failed.connect(self._show_problem)
         job.ended.connect(self._on_looked_up)
 
     @Slot()
@@ -378,31 +392,31 @@ class ModelsDialog(QDialog):
 
     def _wait(self, job: Job) -> Job:
         """Hear of the newest question alone, and of none once the dialog is gone."""
-        if self._asked is not None:
-            self._asked.detach()
-        self._asked = job
+        if self._waiting is not None:
+            self._waiting.detach()
+        self._waiting = job
         self.hub_get.setEnabled(True)
         return job
 
     def done(self, result: int) -> None:
         """Close; downloads and the like go on."""
-        drop(self._asked)
+        drop(self._waiting)
         super().done(result)
 
     @Slot(object)
-    def _say(self, error: object) -> None:
+    def _show_problem(self, error: object) -> None:
         self.problem.setText(str(error))
         self.problem.show()
 
     @Slot(object)
     def _ask_terms(self, known: Known) -> None:
-        """Show licence and size before anything is fetched, and code only after a yes."""
+        """Show licence and size before a download, and code only after a yes."""
         question = open_dialog(FetchQuestion(known, self))
         question.accepted.connect(lambda: self._store.get(known.name, code=question.code_allowed))
 
     @Slot()
     def _ask_folder(self) -> None:
-        ask_folder(self, "Folder of a model", self.add_folder)
+        ask_folder(self, _("Model folder"), self.add_folder)
 
     @Slot(str)
     def add_folder(self, folder: str) -> None:
@@ -411,17 +425,17 @@ class ModelsDialog(QDialog):
         job = self._wait(self._store.look_into(Path(folder)))
         self._folder = Path(folder)
         job.finished.connect(self._on_looked_into)
-        job.failed.connect(self._say)
+        job.failed.connect(self._show_problem)
 
     @Slot(object)
     def _on_looked_into(self, code: bool) -> None:
         folder = self._folder
         if not code:
-            self._store.add(folder).failed.connect(self._say)
+            self._store.add(folder).failed.connect(self._show_problem)
             return
         question = open_dialog(CodeQuestion(folder.name, self))
         question.accepted.connect(
-            lambda: self._store.add(folder, code=question.code_allowed).failed.connect(self._say)
+            lambda: self._store.add(folder, code=question.code_allowed).failed.connect(self._show_problem)
         )
 
     @Slot()

@@ -12,16 +12,21 @@ from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml import in_table
+from sce_desktop.ml import transductive
 from sce_desktop.ml.classifier import SCEClassifier
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evaluation import evaluate_table
 from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.scoring.joint import (
+    can_be_transductive,
+    fit_transductive,
+    fit_transductive_to_project,
+    reference_rows,
+)
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project
-from sce_desktop.tasks.scoring.whole_table import can_know, knowing, knowing_project, standing_for
 from tests.ml.tiny import DictCache, tiny_sce_model
 from tests.tasks.fakes import FakeModel
 
@@ -99,7 +104,7 @@ def test_a_file_a_project_and_python_agree(table: Path, tmp_path: Path, project:
     assert np.abs(from_python - classifier.predict_proba(TEXTS, NAMES)).max() > 0.01
     with project:
         main = NamedModel("sce", "ours", TinySession().model("ours"))
-        known = knowing_project(main, project, cache=DictCache(), progress=SilentProgress())
+        known = fit_transductive_to_project(main, project, cache=DictCache(), progress=SilentProgress())
         (run,) = score_project(project, [known], progress=SilentProgress())
         scores = project.scores(run.id, range(1, len(TEXTS) + 1))
         found = np.array([scores[row].probabilities for row in range(1, len(TEXTS) + 1)])
@@ -159,7 +164,7 @@ def test_labels_asked_by_themselves_are_refused(
     with pytest.raises(UserError, match="not available with one label"):
         classify(table, tmp_path / "out.csv", labels=labels, multi_label=several, whole_table=True)
     assert not (tmp_path / "out.csv").exists()
-    with pytest.raises(ValueError, match="by itself"):
+    with pytest.raises(ValueError, match="not available with multi_label"):
         SCEClassifier(TinySession().model("ours")).predict_proba(
             TEXTS, NAMES, multi_label=True, whole_table=True
         )
@@ -171,19 +176,19 @@ def test_projects_of_several_labels_a_row_are_refused(tmp_path: Path) -> None:
         project.set_labels(LABELS, multi_label=True)
         main = NamedModel("sce", "ours", TinySession().model("ours"))
         with pytest.raises(UserError, match="not available with one label"):
-            knowing_project(main, project, cache=None, progress=SilentProgress())
+            fit_transductive_to_project(main, project, cache=None, progress=SilentProgress())
 
 
 def test_a_language_model_cannot() -> None:
     named = NamedModel("sce", "llm:x", FakeModel(kind="llm"))
-    assert not can_know(named)
+    assert not can_be_transductive(named)
     with pytest.raises(UserError, match="needs an SCE model"):
-        knowing(named, TEXTS, cache=None, progress=SilentProgress())
+        fit_transductive(named, TEXTS, cache=None, progress=SilentProgress())
 
 
 def test_a_table_without_texts_changes_nothing() -> None:
     named = NamedModel("sce", "ours", TinySession().model("ours"))
-    assert knowing(named, ["", "  "], cache=None, progress=SilentProgress()) == named
+    assert fit_transductive(named, ["", "  "], cache=None, progress=SilentProgress()) == named
     classifier = SCEClassifier(TinySession().model("ours"))
     assert classifier.predict_proba([], NAMES, whole_table=True).shape == (0, 3)
 
@@ -193,7 +198,7 @@ def test_a_project_without_texts_keeps_no_run_that_claims_to_know_them(tmp_path:
     with Project.create(tmp_path / "blank.sce") as project:
         project.add_rows(["text"], [[(" ",)]], text_columns=[0], source={})
         project.set_labels(LABELS)
-        assert knowing_project(named, project, cache=None, progress=SilentProgress()) == named
+        assert fit_transductive_to_project(named, project, cache=None, progress=SilentProgress()) == named
 
 
 def test_new_rows_make_another_model_of_it(project: Project) -> None:
@@ -202,7 +207,9 @@ def test_new_rows_make_another_model_of_it(project: Project) -> None:
         cache = DictCache()
 
         def fingerprint() -> str:
-            return knowing_project(main, project, cache=cache, progress=SilentProgress()).model.fingerprint
+            return fit_transductive_to_project(
+                main, project, cache=cache, progress=SilentProgress()
+            ).model.fingerprint
 
         first = fingerprint()
         assert first == fingerprint() != main.model.fingerprint
@@ -213,12 +220,12 @@ def test_new_rows_make_another_model_of_it(project: Project) -> None:
 def test_rows_that_stand_for_many_are_spread_over_all_and_mostly_stay(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(in_table, "MOST_ROWS", 200)
+    monkeypatch.setattr(transductive, "MAX_ROWS", 200)
     ids = np.arange(1, 10_001)
-    found = standing_for(ids)
+    found = reference_rows(ids)
     assert len(found) == 200
     assert np.array_equal(found, np.sort(found))
     assert np.histogram(found, 10, (0, 10_001))[0].min() >= 10
-    more = standing_for(np.arange(1, 11_001))
+    more = reference_rows(np.arange(1, 11_001))
     assert len(np.intersect1d(found, more)) >= 160
-    assert np.array_equal(standing_for(ids[:150]), ids[:150])
+    assert np.array_equal(reference_rows(ids[:150]), ids[:150])

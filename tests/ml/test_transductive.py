@@ -13,11 +13,11 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import softmax
-from sce_desktop.ml import in_table
+from sce_desktop.ml import transductive
 from sce_desktop.ml.finetune.versions import changed_weights, with_changes, with_correction
-from sce_desktop.ml.in_table import InTable, sample, share_of
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
+from sce_desktop.ml.transductive import TransductiveModel, neighbour_weight, sample
 from tests.ml.tiny import tiny_sce_model
 
 LABELS = [Label("a"), Label("b"), Label("c")]
@@ -73,7 +73,7 @@ def test_rows_help_each_other_however_the_labels_are_spread(sizes: list[int]) ->
     rows, y = clusters(sizes, drift=0.4, spread=0.45)
     model = Directions()
     alone = accuracy(model.score(rows, LABELS), y)
-    together = accuracy(InTable(model, rows).score(rows, LABELS), y)
+    together = accuracy(TransductiveModel(model, rows).score(rows, LABELS), y)
     assert alone < 0.9
     assert together > alone + 0.03
 
@@ -84,10 +84,10 @@ def test_the_formula() -> None:
     own = model.score(rows, LABELS).probabilities.astype(float)
     names, p = np.eye(3, 8), own
     q = rows.astype(float)
-    for _ in range(in_table.PASSES):
+    for _ in range(transductive.ITERATIONS):
         n = p.sum(0)
         means = (p.T @ q) / n[:, None]
-        share = (in_table.DRAWN * n / (n + in_table.HELD))[:, None]
+        share = (transductive.PROTOTYPE_WEIGHT * n / (n + transductive.PRIOR_ROWS))[:, None]
         mixed = (1 - share) * names + share * means / np.linalg.norm(means, axis=1, keepdims=True)
         d = mixed / np.linalg.norm(mixed, axis=1, keepdims=True) - names
         p = softmax(np.log(own) + 20 * (q @ d.T - (means * d).sum(1)))
@@ -96,42 +96,42 @@ def test_the_formula() -> None:
     expected = np.empty_like(p)
     share = min(0.5, 0.5 * 60 * (p.mean(0) ** 2).sum() / 30)
     for i, row in enumerate(cosines):
-        near = np.argsort(-row)[: in_table.NEIGHBOURS]
+        near = np.argsort(-row)[: transductive.NEIGHBOURS]
         expected[i] = (1 - share) * p[i] + share * softmax(20 * row[None, near])[0] @ p[near]
-    found = InTable(model, rows).score(rows, LABELS)
+    found = TransductiveModel(model, rows).score(rows, LABELS)
     np.testing.assert_allclose(found.probabilities, expected, atol=2e-5)
     np.testing.assert_allclose(found.probabilities.sum(1), 1, atol=1e-5)
 
 
 def test_neighbours_have_less_to_say_where_rows_are_few() -> None:
-    assert share_of(torch.eye(4).repeat(1000, 1)) == in_table.SHARE
-    assert share_of(torch.eye(200).repeat(3, 1)) == pytest.approx(in_table.SHARE / 10)
+    assert neighbour_weight(torch.eye(4).repeat(1000, 1)) == transductive.NEIGHBOUR_WEIGHT
+    assert neighbour_weight(torch.eye(200).repeat(3, 1)) == pytest.approx(transductive.NEIGHBOUR_WEIGHT / 10)
     one_has_most = torch.eye(200)[[0] * 480 + list(range(120))]
-    assert share_of(one_has_most) == in_table.SHARE
+    assert neighbour_weight(one_has_most) == transductive.NEIGHBOUR_WEIGHT
     rows, _ = clusters([4, 3, 3], drift=0.6)
     model = Directions()
     alone = model.score(rows, LABELS).probabilities
-    changed = np.abs(InTable(model, rows).score(rows, LABELS).probabilities - alone).max()
+    changed = np.abs(TransductiveModel(model, rows).score(rows, LABELS).probabilities - alone).max()
     many, _ = clusters([400, 300, 300], drift=0.6)
     apart = model.score(many, LABELS).probabilities
-    assert changed < np.abs(InTable(model, many).score(many, LABELS).probabilities - apart).max()
+    assert changed < np.abs(TransductiveModel(model, many).score(many, LABELS).probabilities - apart).max()
 
 
 def test_a_label_keeps_its_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mean change of a label's log-score over its own rows is zero: rare labels are not pushed up."""
-    monkeypatch.setattr(in_table, "PASSES", 1)
+    monkeypatch.setattr(transductive, "ITERATIONS", 1)
     rows, _ = clusters([500, 30, 30], drift=0.5)
-    fit = InTable(Directions(), rows)._fit(LABELS, None)
+    fit = TransductiveModel(Directions(), rows)._fit(LABELS, None)
     weights = torch.from_numpy(Directions().score(rows, LABELS).probabilities)
-    changes = torch.from_numpy(rows) @ fit.drawn.T - fit.level
+    changes = torch.from_numpy(rows) @ fit.moved.T - fit.level
     assert changes.abs().max() > 1
     torch.testing.assert_close((weights * changes).sum(0) / weights.sum(0), torch.zeros(3), atol=1e-4, rtol=0)
 
 
 def test_order_of_rows_and_labels_does_not_matter() -> None:
     rows, _ = clusters([40, 30, 20], drift=0.6)
-    found = InTable(Directions(), rows).score(rows, LABELS).probabilities
-    turned = InTable(Directions(), rows[::-1].copy()).score(rows, LABELS).probabilities
+    found = TransductiveModel(Directions(), rows).score(rows, LABELS).probabilities
+    turned = TransductiveModel(Directions(), rows[::-1].copy()).score(rows, LABELS).probabilities
     np.testing.assert_allclose(turned, found, atol=1e-5)
 
     class Turned(Directions):
@@ -141,14 +141,14 @@ def test_order_of_rows_and_labels_does_not_matter() -> None:
         def score(self, vectors: FloatArray, labels: object, **options: object) -> Scores:
             return Scores(super().score(vectors, labels).probabilities[:, [2, 0, 1]])
 
-    other = InTable(Turned(), rows).score(rows, LABELS).probabilities
+    other = TransductiveModel(Turned(), rows).score(rows, LABELS).probabilities
     np.testing.assert_allclose(other, found[:, [2, 0, 1]], atol=1e-5)
 
 
 def test_none_is_shared_among_neighbours_too() -> None:
     rows, _ = clusters([40, 30, 20], drift=0.6)
     model = Directions(says_none=True)
-    found = InTable(model, rows).score(rows, LABELS)
+    found = TransductiveModel(model, rows).score(rows, LABELS)
     own = model.score(rows, LABELS)
     assert found.none is not None
     assert own.none is not None
@@ -161,12 +161,14 @@ def test_copies_tell_nothing_new() -> None:
     one = F.normalize(torch.tensor([[1.0, 0.4, 0, 0, 0.2, 0, 0, 0]]), dim=1).numpy()
     model = Directions(directed=False)
     own = model.score(one, LABELS).probabilities
-    np.testing.assert_allclose(InTable(model, one).score(one, LABELS).probabilities, own, atol=1e-6)
+    np.testing.assert_allclose(TransductiveModel(model, one).score(one, LABELS).probabilities, own, atol=1e-6)
     many = np.repeat(one, 50, axis=0)
-    np.testing.assert_allclose(InTable(model, many).score(many, LABELS).probabilities[:1], own, atol=1e-6)
+    np.testing.assert_allclose(
+        TransductiveModel(model, many).score(many, LABELS).probabilities[:1], own, atol=1e-6
+    )
 
 
-def test_the_more_examples_a_label_had_the_less_it_is_drawn() -> None:
+def test_the_more_examples_a_label_had_the_less_its_prototype_moves() -> None:
     rows, _ = clusters([40, 40, 40], drift=0.6)
 
     class Learned(Directions):
@@ -179,9 +181,9 @@ def test_the_more_examples_a_label_had_the_less_it_is_drawn() -> None:
     lengths = []
     for examples in (0, 1, 4, 16, torch.inf):
         model.examples = torch.tensor([examples, 0, 0])
-        fit = InTable(model, rows)._fit(LABELS, None)
-        lengths.append(float(fit.drawn[0].norm()))
-        assert fit.drawn[1:].abs().max() > 1
+        fit = TransductiveModel(model, rows)._fit(LABELS, None)
+        lengths.append(float(fit.moved[0].norm()))
+        assert fit.moved[1:].abs().max() > 1
     assert lengths == sorted(lengths, reverse=True)
     assert lengths[0] > 2 * lengths[2] > 4 * lengths[3]
     assert lengths[-1] == 0
@@ -229,7 +231,7 @@ def test_a_folder_keeps_how_many_examples_labels_had(tmp_path: Path) -> None:
 def test_labels_asked_by_themselves_stay_as_they_are() -> None:
     rows, _ = clusters([40, 30, 20], drift=0.6)
     model = Directions()
-    table = InTable(model, rows)
+    table = TransductiveModel(model, rows)
     for labels, several in ((LABELS, True), (LABELS[:1], False)):
         expected = model.score(rows, labels).probabilities
         found = table.score(rows, labels, multi_label=several).probabilities
@@ -238,14 +240,16 @@ def test_labels_asked_by_themselves_stay_as_they_are() -> None:
 
 def test_a_new_label_set_is_fitted_anew() -> None:
     rows, _ = clusters([40, 30, 20], drift=0.6)
-    table = InTable(Directions(), rows)
+    table = TransductiveModel(Directions(), rows)
     table.score(rows, LABELS)
     two = table.score(rows, LABELS[:2]).probabilities
-    np.testing.assert_allclose(two, InTable(Directions(), rows).score(rows, LABELS[:2]).probabilities)
+    np.testing.assert_allclose(
+        two, TransductiveModel(Directions(), rows).score(rows, LABELS[:2]).probabilities
+    )
 
 
 def test_the_sample_is_the_same_in_any_order_and_mostly_stays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_table, "MOST_ROWS", 50)
+    monkeypatch.setattr(transductive, "MAX_ROWS", 50)
     texts = [f"row {i}" for i in range(400)]
     first = sample(texts)
     assert first == sample(reversed(texts))
@@ -259,5 +263,5 @@ def test_blank_texts_stand_for_nothing() -> None:
 
 
 def test_a_table_without_rows() -> None:
-    with pytest.raises(ValueError, match="without rows"):
-        InTable(Directions(), np.zeros((0, 8), dtype=np.float32))
+    with pytest.raises(ValueError, match="reference sample is empty"):
+        TransductiveModel(Directions(), np.zeros((0, 8), dtype=np.float32))

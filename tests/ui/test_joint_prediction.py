@@ -1,4 +1,4 @@
-"""The switch "Use the whole table", in the program's own window with real models, tiny ones."""
+"""The switch "Predict rows jointly (transductive)", in the program with real models, tiny ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.choices import ExportChoices, ImportChoices, TuneChoices
 from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.ml import in_table
+from sce_desktop.ml import transductive
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import gather
@@ -36,7 +36,7 @@ from sce_desktop.ui.rows.rows_model import RowsModel
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.run_bar import RunBar
 from tests.ml.tiny import tiny_sce_model
-from tests.tasks.test_whole_table import NAMES, ROWS, TEXTS
+from tests.tasks.test_joint import NAMES, ROWS, TEXTS
 from tests.ui.panels import open_in
 
 TITLE = "Predict rows jointly (transductive)"
@@ -232,7 +232,7 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
 
     assert shown() == ("ours (joint)", "SCE", False, False)
     scored(qtbot, controllers, switch(window).trigger)
-    assert shown() == ("ours (joint) (joint)", "SCE (joint)", True, False)
+    assert shown() == ("ours, whole table (joint)", "SCE (joint)", True, False)
     scored(qtbot, controllers, switch(window).trigger)
     assert shown() == ("ours (joint)", "SCE", False, False)
 
@@ -307,7 +307,7 @@ def test_a_label_edit_reads_no_text_again(
     window, controllers = whole
     scored(qtbot, controllers, in_model_menu(window).trigger)
     before = said(controllers)
-    monkeypatch.setattr(in_table, "cached_encode", only(in_table.cached_encode, most=len(TEXTS)))
+    monkeypatch.setattr(transductive, "cached_encode", only(transductive.cached_encode, most=len(TEXTS)))
     labels = [*controllers.workspace.labels, Label("weather")]
     scored(qtbot, controllers, lambda: controllers.edits.set_labels(labels))
     qtbot.waitUntil(lambda: said(controllers).shape == (len(TEXTS), 4) and controllers.scorer.job is None)

@@ -1,17 +1,17 @@
-"""A model that knows the table: a row's answer also counts what the other rows say, labelled by nobody.
+"""Joint (transductive) prediction: the unlabelled rows of one table refine each other's predictions.
 
-A zero-shot model reads each text alone and takes a label for what its name means anywhere. The rows of one
-table say more: what "Support" is *here*, and which rows belong together. Two steps use that, from text
-vectors and scores alone (docs/research/whole-table.md has what was measured):
+An inductive zero-shot model reads each text alone and takes a label for what its name means anywhere. The
+rows of one table say more: what "Support" is *here*, and which rows belong together. Two steps use that, from
+text vectors and scores alone (docs/research/whole-table.md has what was measured):
 
-1. Each label's vector is drawn to the rows that the model gives it, by expectation and maximisation as in a
-   mixture of directions (Banerjee et al. 2005, JMLR 6); less far where a fine-tune has had examples of the
-   label, which say better where it lies. The score of label k changes by
+1. Prototype refinement: each label's vector moves towards the rows that the model gives it, by expectation
+   and maximisation as in a mixture of directions (Banerjee et al. 2005, JMLR 6); less far where a fine-tune
+   has had examples of the label, which say better where it lies. The score of label k changes by
    alpha d_k.(q - c_k), where c_k is the mean of its rows, weighted by their probability, and d_k is how far
-   the label was drawn. It is 0 for the label's own rows on the whole: which rows a label gets may change,
+   the label was moved. It is 0 for the label's own rows on the whole: which rows a label gets may change,
    its room does not, so that a rare label is not pushed up as if all were equally frequent (what
    `core.scoring.balance_labels` does).
-2. Half of a row's probabilities are those of the rows most like it (label propagation, Zhou et al. 2004);
+2. kNN label smoothing: half of a row's probabilities are those of the rows most like it (Zhou et al. 2004);
    less where the table has few rows for its labels.
 
 Neither depends on the order of labels or of rows.
@@ -38,28 +38,28 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores, TextModel, VectorCache
 from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 
-MOST_ROWS = 5_000
-"""Rows that stand for the table: more cost time and hardly tell more."""
-DRAWN = 0.5
-"""How far a label with many rows is drawn to them: 0 stays at its name, 1 ends at their mean."""
-HELD = 20.0
-"""A label with so many rows is drawn half as far."""
-TAUGHT = 2.0
-"""A label of which a fine-tune has had so many examples is drawn half as far."""
-PASSES = 3
+MAX_ROWS = 5_000
+"""Size of the reference sample: more rows cost time and hardly help."""
+PROTOTYPE_WEIGHT = 0.5
+"""How far the prototype of a label with many rows moves: 0 stays at its name, 1 ends at their mean."""
+PRIOR_ROWS = 20.0
+"""Prior strength: the prototype of a label with so many rows moves half as far."""
+PRIOR_EXAMPLES = 2.0
+"""Prior strength: with so many examples in a fine-tune, a prototype moves half as far."""
+ITERATIONS = 3
 NEIGHBOURS = 10
-SHARPNESS = 20.0
+NEIGHBOUR_LOGIT_SCALE = 20.0
 """Neighbours count by the softmax of so many times their cosine."""
-SHARE = 0.5
-ENOUGH = 30.0
-"""Rows a label from which neighbours have that share; with fewer they are seldom of the same label."""
-COPY = 1 - 1e-5
-"""Rows from this cosine up say the same and are no neighbours: they tell nothing new."""
+NEIGHBOUR_WEIGHT = 0.5
+ROWS_PER_LABEL = 30.0
+"""Rows per label from which neighbours have that weight; with fewer they seldom share a label."""
+DUPLICATE_COSINE = 1 - 1e-5
+"""Rows from this cosine up are duplicates and no neighbours: they add nothing."""
 ROWS_AT_ONCE = 512
 
 
 class VectorModel(TextModel, Protocol):
-    """What a model must be able to do to know a table: everything from text vectors."""
+    """What a model must offer to be made transductive: everything from text vectors."""
 
     @property
     def text_embedder(self) -> Embedder:
@@ -90,28 +90,27 @@ class VectorModel(TextModel, Protocol):
 class _Fit:
     """What a label set is in the table: m rows that stand for it, K labels."""
 
-    drawn: Tensor  # (K, d_q): sharpness x d_k
+    moved: Tensor  # (K, d_q): sharpness x d_k
     level: Tensor  # (K,): sharpness x d_k.c_k
     share: float  # of neighbours
     answers: Tensor  # (m, K), or (m, K + 1) with the probability that none fits
 
 
-class InTable:
-    """A `core.runs.TextModel` that scores as ``model`` does, and counts the rows of a table in.
+class TransductiveModel:
+    """A `core.runs.TextModel` that scores as ``model`` does, refined by the rows of a table.
 
-    With labels that are judged each by itself (several labels a row, or one label alone) it answers as
-    ``model`` does: there is nothing that rows could tell of one another.
+    With independent binary scoring (several labels a row, or one label alone) it predicts as ``model`` does.
 
     Args:
         model: An `SCEModel` or a `SimilarityModel`.
-        vectors: (m, d_q) of the rows that stand for the table, one at least; beyond `MOST_ROWS` rows cost
-            time and hardly tell more.
+        vectors: (m, d_q) of the reference sample, one row at least; beyond `MAX_ROWS` rows cost time and
+            hardly help.
         rows: What tells those rows from others, for the fingerprint.
     """
 
     def __init__(self, model: VectorModel, vectors: FloatArray, *, rows: str = "") -> None:
         if not len(vectors):
-            raise ValueError("a table without rows tells nothing")
+            raise ValueError("the reference sample is empty")
         self.model = model
         self.kind, self.name, self.labels = model.kind, model.name, model.labels
         self.max_tokens, self.text_embedder = model.max_tokens, model.text_embedder
@@ -120,30 +119,30 @@ class InTable:
         self._fitted: tuple[tuple[Label, ...], _Fit] | None = None
 
     @classmethod
-    def of(
+    def from_texts(
         cls,
         model: VectorModel,
-        standing: Sequence[str],
+        reference: Sequence[str],
         *,
-        before: InTable | None = None,
+        previous: TransductiveModel | None = None,
         cache: VectorCache | None = None,
         progress: Progress | None = None,
-    ) -> InTable:
-        """Return ``model`` in the table that the texts of a `sample` of its rows stand for.
+    ) -> TransductiveModel:
+        """Return ``model`` fitted to the texts of a `sample` of the table's rows.
 
-        What is known ``before`` is used again as far as it is of the same rows.
+        The vectors of ``previous`` are used again as far as it is of the same rows.
 
         Raises:
             ValueError: There are no texts.
         """
-        rows = rows_key(standing)
-        if before is None or (before.rows, before.text_embedder.key) != (rows, model.text_embedder.key):
-            return cls(model, cached_encode(model.text_embedder, standing, cache, progress), rows=rows)
-        return before if before.model is model else cls(model, before.vectors, rows=rows)
+        rows = rows_key(reference)
+        if previous is None or (previous.rows, previous.text_embedder.key) != (rows, model.text_embedder.key):
+            return cls(model, cached_encode(model.text_embedder, reference, cache, progress), rows=rows)
+        return previous if previous.model is model else cls(model, previous.vectors, rows=rows)
 
     @cached_property
     def fingerprint(self) -> str:
-        """Hash of the model and of the rows that stand for the table, in any order."""
+        """Hash of the model and of the reference sample, in any order."""
         return fingerprint(self.model, self.rows)
 
     def probabilities(
@@ -182,8 +181,8 @@ class InTable:
         for start in range(0, len(vectors), ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
             q = torch.tensor(vectors[part], device=table.device)
-            answers = answers_by(own, part, q, fit.drawn, fit.level)
-            found[part] = with_neighbours(answers, q, table, fit.answers, fit.share).cpu().numpy()
+            answers = answers_by(own, part, q, fit.moved, fit.level)
+            found[part] = smooth_with_neighbours(answers, q, table, fit.answers, fit.share).cpu().numpy()
             if progress is not None:
                 progress.check()
         return Scores(found[:, : len(labels)], found[:, -1] if own.none is not None else None)
@@ -198,43 +197,52 @@ class InTable:
         names = self.model.label_directions(labels)
         q = torch.from_numpy(self.vectors)
         if names is None:
-            drawn, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
+            moved, level = q.new_zeros(len(labels), q.shape[1]), q.new_zeros(len(labels))
         else:
             q = q.to(names.device)
             examples = self.model.label_examples(labels)
-            drawn, level = drawn_labels(own, q, names, examples, self.model.sharpness)
-        answers = answers_by(own, slice(None), q, drawn, level)
-        return _Fit(drawn, level, share_of(answers[:, : len(labels)]), answers)
+            moved, level = refine_prototypes(own, q, names, examples, self.model.sharpness)
+        answers = answers_by(own, slice(None), q, moved, level)
+        return _Fit(moved, level, neighbour_weight(answers[:, : len(labels)]), answers)
 
 
 def fingerprint(model: TextModel, rows: str) -> str:
     """Return the fingerprint that ``model`` has in the table that ``rows`` of `rows_key` stand for."""
-    settings = (DRAWN, HELD, TAUGHT, PASSES, NEIGHBOURS, SHARPNESS, SHARE, ENOUGH)
+    settings = (
+        PROTOTYPE_WEIGHT,
+        PRIOR_ROWS,
+        PRIOR_EXAMPLES,
+        ITERATIONS,
+        NEIGHBOURS,
+        NEIGHBOUR_LOGIT_SCALE,
+        NEIGHBOUR_WEIGHT,
+        ROWS_PER_LABEL,
+    )
     return sha256(repr((model.fingerprint, rows, settings)).encode()).hexdigest()
 
 
-def rows_key(standing: Iterable[str]) -> str:
+def rows_key(reference: Iterable[str]) -> str:
     """Return what tells the texts of a `sample` from others."""
-    return sha256(b"".join(map(_hash, standing))).hexdigest()
+    return sha256(b"".join(map(_hash, reference))).hexdigest()
 
 
 def sample(texts: Iterable[str]) -> list[str]:
-    """Return at most `MOST_ROWS` of ``texts`` that are not blank, in an order that is always the same.
+    """Return at most `MAX_ROWS` of ``texts`` that are not blank, in an order that is always the same.
 
     A hash of the text says which ones, so that most stay when rows are added: each text is as likely as any,
     and all copies of one are in or out together.
     """
-    return nsmallest(MOST_ROWS, filter(str.strip, texts), key=_hash)
+    return nsmallest(MAX_ROWS, filter(str.strip, texts), key=_hash)
 
 
 def _hash(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def drawn_labels(
+def refine_prototypes(
     own: Scores, q: Tensor, names: Tensor, examples: Tensor, sharpness: float
 ) -> tuple[Tensor, Tensor]:
-    """Return how far labels are drawn to the rows ``q`` (m, d_q), times ``sharpness``.
+    """Return how far labels are moved to the rows ``q`` (m, d_q), times ``sharpness``.
 
     ``own``: what the model says of these rows; ``names`` (K, d_q), ``examples`` (K,): the `VectorModel`'s.
 
@@ -242,47 +250,47 @@ def drawn_labels(
         d_k (K, d_q), and d_k.c_k (K,) with the means c_k of the labels' rows.
     """
     p = torch.from_numpy(own.probabilities).to(q.device)
-    drawn, level = torch.zeros_like(names), q.new_zeros(len(names))
-    freedom = DRAWN * TAUGHT / (TAUGHT + examples)
-    for _ in range(PASSES):
+    moved, level = torch.zeros_like(names), q.new_zeros(len(names))
+    freedom = PROTOTYPE_WEIGHT * PRIOR_EXAMPLES / (PRIOR_EXAMPLES + examples)
+    for _ in range(ITERATIONS):
         rows = p.sum(0).clamp_min(1e-6)
         means = (p.T @ q) / rows[:, None]
-        share = (freedom * rows / (rows + HELD))[:, None]
+        share = (freedom * rows / (rows + PRIOR_ROWS))[:, None]
         towards = F.normalize((1 - share) * names + share * F.normalize(means, dim=1), dim=1)
-        drawn = sharpness * (towards - names)
-        level = (means * drawn).sum(1)
-        p = answers_by(own, slice(None), q, drawn, level)[:, : len(names)]
-    return drawn, level
+        moved = sharpness * (towards - names)
+        level = (means * moved).sum(1)
+        p = answers_by(own, slice(None), q, moved, level)[:, : len(names)]
+    return moved, level
 
 
-def answers_by(own: Scores, part: slice, q: Tensor, drawn: Tensor, level: Tensor) -> Tensor:
-    """Return the probabilities (n, K) of the rows ``part`` with drawn labels; that of none behind them."""
+def answers_by(own: Scores, part: slice, q: Tensor, moved: Tensor, level: Tensor) -> Tensor:
+    """Return the probabilities (n, K) of the rows ``part`` with moved labels; that of none behind them."""
     p = torch.from_numpy(own.probabilities[part]).to(q.device)
-    found = torch.softmax(p.clamp_min(1e-30).log() + q @ drawn.T - level, 1)
+    found = torch.softmax(p.clamp_min(1e-30).log() + q @ moved.T - level, 1)
     if own.none is None:
         return found
     return torch.column_stack([found, torch.from_numpy(own.none[part]).to(q.device)])
 
 
-def share_of(answers: Tensor) -> float:
+def neighbour_weight(answers: Tensor) -> float:
     """Return how much neighbours have to say in a table whose rows have these probabilities (m, K).
 
     The labels count as often as equally frequent ones would that repeat as much (inverse Simpson index): a
     table with most of its rows in three of fifty labels has neighbours for nearly all of them.
     """
     labels = 1 / float(answers.mean(0).square().sum())
-    return SHARE * min(1.0, len(answers) / (labels * ENOUGH))
+    return NEIGHBOUR_WEIGHT * min(1.0, len(answers) / (labels * ROWS_PER_LABEL))
 
 
-def with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor, share: float) -> Tensor:
-    """Return ``answers`` (n, ·) drawn to those ``known`` (m, ·) of the most similar rows of ``table``.
+def smooth_with_neighbours(answers: Tensor, q: Tensor, table: Tensor, known: Tensor, share: float) -> Tensor:
+    """Return ``answers`` (n, ·) moved to those ``known`` (m, ·) of the most similar rows of ``table``.
 
     ``q`` (n, d_q) and ``table`` (m, d_q) are the text vectors.
     """
     cosines = q @ table.T
-    cosines.masked_fill_(cosines > COPY, -torch.inf)
+    cosines.masked_fill_(cosines > DUPLICATE_COSINE, -torch.inf)
     nearest, places = cosines.topk(min(NEIGHBOURS, len(table)), 1)
-    weights = torch.softmax(SHARPNESS * nearest.clamp_min(-1e4), 1)
+    weights = torch.softmax(NEIGHBOUR_LOGIT_SCALE * nearest.clamp_min(-1e4), 1)
     weights = torch.where(nearest.isfinite(), weights, 0.0)  # fewer neighbours than asked for
     around = torch.einsum("nk,nkc->nc", weights, known[places])
     alone = ~nearest.isfinite().any(1, keepdim=True)

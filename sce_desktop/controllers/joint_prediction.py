@@ -1,8 +1,8 @@
-"""The switch "Predict rows jointly", kept in the project: what scores counts in the other rows, or does not.
+"""The switch "Predict rows jointly (transductive)", kept in the project.
 
 table = scorer.table
 table.on, table.why_not()      what was chosen; why it cannot be now, empty if it can
-table.used                     whether scores are to come from the whole table now
+table.used                     whether rows are to be predicted jointly now
 table.switch(True)             rows that have scores get new ones; `scorer.modelsChanged` follows
 table.action(parent)           an entry for a menu
 """
@@ -15,17 +15,18 @@ from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QAction
 
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.runs import ModelKind
 
-TITLE = "Predict rows &jointly (transductive)"
-TIP = (
+TITLE = _("Predict rows &jointly (transductive)")
+TIP = _(
     "Uses similar rows in this table to refine predictions. Usually more accurate, but each prediction then "
     "depends on the other rows."
 )
 
 
-class WholeTable(QObject):
+class JointPrediction(QObject):
     """Belongs to the scorer."""
 
     switched = Signal()  # scores are to come another way
@@ -43,7 +44,7 @@ class WholeTable(QObject):
         self.on = project is not None and project.whole_table()
 
     def _why_alone(self) -> str:
-        """Why rows cannot help each other here, in a sentence; empty if they can."""
+        """Why rows cannot be predicted jointly here, in a sentence; empty if they can."""
         several = self._workspace.label_set is not None and self._workspace.label_set.multi_label
         kind: ModelKind = "llm" if self._base().startswith("llm:") else "sce"
         return why_alone(self._workspace.labels, multi_label=several, kind=kind)
@@ -54,11 +55,11 @@ class WholeTable(QObject):
 
     @property
     def used(self) -> bool:
-        """Whether scores are to come from the whole table."""
+        """Whether rows are to be predicted jointly."""
         return self.on and not self._why_alone()
 
     def switch(self, on: bool) -> None:
-        """Count the other rows in, or no longer; rows that have scores get new ones, or those of before."""
+        """Predict rows jointly, or no longer; rows that have scores are rescored, or get earlier scores."""
         if self._workspace.project is None or on == self.on or self._workspace.refuses_edit():
             return
         self._workspace.project.use_whole_table(on)
@@ -76,26 +77,26 @@ class WholeTable(QObject):
 class _Entry(QObject):
     """Keeps an entry of a menu up to date, for as long as there is one."""
 
-    def __init__(self, action: QAction, workspace: Workspace, table: WholeTable) -> None:
+    def __init__(self, action: QAction, workspace: Workspace, joint: JointPrediction) -> None:
         super().__init__(action)
-        self._action, self._table = action, table
+        self._action, self._joint = action, joint
         action.triggered.connect(self._switch)
         workspace.projectOpened.connect(self.show)
         workspace.projectClosed.connect(self.show)
         workspace.labelsChanged.connect(self.show)
-        table.possibleChanged.connect(self.show)
+        joint.possibleChanged.connect(self.show)
         self.show()
 
     @Slot(bool)
     def _switch(self, on: bool) -> None:
-        self._table.switch(on)
+        self._joint.switch(on)
         self.show()  # it may have been refused
 
     @Slot()
     def show(self) -> None:
         """Show what is chosen; where it does nothing, why."""
-        reason = self._table.why_not()
-        self._action.setChecked(self._table.used)
+        reason = self._joint.why_not()
+        self._action.setChecked(self._joint.used)
         self._action.setEnabled(not reason)
         self._action.setToolTip(reason or TIP)
         self._action.setStatusTip(reason or TIP)

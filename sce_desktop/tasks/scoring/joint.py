@@ -1,4 +1,4 @@
-"""Let a model know the table that its rows come from (`ml.in_table`): for a table, and for a project."""
+"""Joint prediction (`ml.transductive`): fit a model to the rows of a table, or of a project."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
@@ -25,27 +26,27 @@ from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.tables.columns import find_columns
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.in_table import InTable
+    from sce_desktop.ml.transductive import TransductiveModel
 
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # Knuth's multiplicative hash
 
 
-def can_know(named: NamedModel) -> bool:
-    """Whether the model can know a table: an LLM, which makes no text vectors, cannot."""
+def can_be_transductive(named: NamedModel) -> bool:
+    """Whether the model can predict rows jointly: an LLM, which makes no text vectors, cannot."""
     return named.model.kind != "llm"
 
 
-def knowing(
+def fit_transductive(
     named: NamedModel,
     texts: Iterable[str],
     *,
-    before: InTable | None = None,
+    previous: TransductiveModel | None = None,
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores the table of which ``texts`` are the rows; of many a sample counts.
+    """Return the model fitted to the table of which ``texts`` are the rows; of many a sample counts.
 
-    What is known ``before`` need not be found out again, as far as it is of the same rows.
+    The vectors of ``previous`` are used again where they are of the same rows.
 
     Raises:
         UserError: It is a language model.
@@ -53,23 +54,23 @@ def knowing(
     """
     if reason := why_alone((), multi_label=False, kind=named.model.kind):
         raise UserError(reason)
-    from sce_desktop.ml.in_table import InTable, sample
+    from sce_desktop.ml.transductive import TransductiveModel, sample
 
-    standing = sample(texts)
-    if not standing:
+    reference = sample(texts)
+    if not reference:
         return named
     model: Any = named.model
-    known = InTable.of(model, standing, before=before, cache=cache, progress=progress)
+    known = TransductiveModel.from_texts(model, reference, previous=previous, cache=cache, progress=progress)
     return replace(named, model=known, whole_table=True)
 
 
-def check_choice(labels: Sequence[Label], *, multi_label: bool) -> None:
-    """Raise UserError where rows have nothing to tell each other, since each label is asked by itself."""
+def check_joint(labels: Sequence[Label], *, multi_label: bool) -> None:
+    """Raise UserError where labels are scored independently, so that rows cannot be predicted jointly."""
     if reason := why_alone(labels, multi_label=multi_label):
         raise UserError(reason)
 
 
-def knowing_file(
+def fit_transductive_to_file(
     named: NamedModel,
     path: Path,
     text_columns: Sequence[str | int],
@@ -78,7 +79,7 @@ def knowing_file(
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores the table at ``path``, which is read once for it.
+    """Return the model fitted to the table at ``path``, which is read once for it.
 
     Raises:
         UserError: The table or a column is not right, or it is a language model.
@@ -92,41 +93,45 @@ def knowing_file(
         rows = 0
         for batch in table.batches():
             rows += len(batch)
-            progress.report(rows, table.estimated_rows, stage="reading the table")
+            progress.report(rows, table.estimated_rows, stage=_("reading the table"))
             progress.check()
             yield from map(shape.text_of, batch)
 
-    return knowing(named, texts(), cache=cache, progress=progress)
+    return fit_transductive(named, texts(), cache=cache, progress=progress)
 
 
-def knowing_project(
+def fit_transductive_to_project(
     named: NamedModel,
     project: Project,
     labels: Sequence[Label] | None = None,
     *,
-    before: InTable | None = None,
+    previous: TransductiveModel | None = None,
     cache: VectorCache | None,
     progress: Progress,
 ) -> NamedModel:
-    """Return the model as it scores the rows of ``project``.
+    """Return the model fitted to the rows of ``project``.
 
-    ``labels`` are those to come, None: the project's own. ``before`` is as in `knowing`.
+    ``labels`` are those to come, None: the project's own. ``previous`` is as in `fit_transductive`.
 
     Raises:
-        UserError: It is a language model, or the labels are asked each by itself.
+        UserError: It is a language model, or labels are scored independently.
         Cancelled: The user stopped.
     """
     present, multi_label = _labels_of(project)
-    check_choice(labels or present, multi_label=multi_label)
-    texts, rows = _standing(project)
-    what = "the table" if len(texts) == rows else f"{len(texts):,} rows that stand for the table"
-    reading = PartProgress(progress, start=0, total=len(texts), stage=f"reading {what}")
+    check_joint(labels or present, multi_label=multi_label)
+    texts, rows = _reference_texts(project)
+    stage = (
+        _("reading the table")
+        if len(texts) == rows
+        else _("reading a sample of {count} rows", count=number(len(texts)))
+    )
+    reading = PartProgress(progress, start=0, total=len(texts), stage=stage)
     reading.report(0)
-    return knowing(named, texts, before=before, cache=cache, progress=reading)
+    return fit_transductive(named, texts, previous=previous, cache=cache, progress=reading)
 
 
-def wanted_in(project: Project, kind: ModelKind = "sce", labels: Sequence[Label] | None = None) -> bool:
-    """Whether a model is to know the rows of ``project``: it was asked for, and they can tell it something.
+def joint_wanted(project: Project, kind: ModelKind = "sce", labels: Sequence[Label] | None = None) -> bool:
+    """Whether the rows of ``project`` are to be predicted jointly: it was asked for, and is possible.
 
     ``labels`` are those to come, None: the project's own.
     """
@@ -140,20 +145,20 @@ def _labels_of(project: Project) -> tuple[tuple[Label, ...], bool]:
     return (label_set.labels, label_set.multi_label) if label_set is not None else ((), False)
 
 
-def fingerprint_in(project: Project, named: NamedModel) -> str:
-    """Return the fingerprint that the model has once it knows the rows of ``project``, before it does."""
-    from sce_desktop.ml.in_table import fingerprint, rows_key, sample
+def joint_fingerprint(project: Project, named: NamedModel) -> str:
+    """Return the fingerprint that the model will have once it is fitted to the rows of ``project``."""
+    from sce_desktop.ml.transductive import fingerprint, rows_key, sample
 
-    return fingerprint(named.model, rows_key(sample(_standing(project)[0])))
+    return fingerprint(named.model, rows_key(sample(_reference_texts(project)[0])))
 
 
-def _standing(project: Project) -> tuple[list[str], int]:
-    """Return the texts of the rows that stand for the table, and how many rows it has that have a text."""
+def _reference_texts(project: Project) -> tuple[list[str], int]:
+    """Return the texts of the `reference_rows`, and how many rows of the project have a text."""
     ids = project.row_ids(RowQuery(blank=False))
-    return project.texts(standing_for(ids)), len(ids)
+    return project.texts(reference_rows(ids)), len(ids)
 
 
-def rows_as_table(
+def score_jointly(
     named: NamedModel,
     texts: Sequence[str],
     labels: Sequence[Label],
@@ -163,25 +168,25 @@ def rows_as_table(
 ) -> Callable[[IdArray], FloatArray]:
     """Return what scores the ``texts`` at some places (m,) as if they were a table of their own, (m, K)."""
     from sce_desktop.ml.encoder.embedder import cached_encode
-    from sce_desktop.ml.in_table import MOST_ROWS, InTable
+    from sce_desktop.ml.transductive import MAX_ROWS, TransductiveModel
 
     model: Any = named.model
     vectors = cached_encode(model.text_embedder, texts, cache, Unreported(progress))
 
     def scored(rows: IdArray) -> FloatArray:
-        standing = np.random.default_rng(0).permutation(rows)[:MOST_ROWS]
-        return InTable(model, vectors[standing]).score(vectors[rows], labels).probabilities
+        reference = np.random.default_rng(0).permutation(rows)[:MAX_ROWS]
+        return TransductiveModel(model, vectors[reference]).score(vectors[rows], labels).probabilities
 
     return scored
 
 
-def standing_for(ids: IdArray) -> IdArray:
-    """Return the rows, at most `MOST_ROWS`, that stand for all of ``ids``: as good as drawn at random.
+def reference_rows(ids: IdArray) -> IdArray:
+    """Return the reference sample, at most `MAX_ROWS` of ``ids``: as good as drawn at random.
 
     Which ones says a hash of the row's id, so that most stay when rows are added.
     """
-    from sce_desktop.ml.in_table import MOST_ROWS
+    from sce_desktop.ml.transductive import MAX_ROWS
 
-    if len(ids) <= MOST_ROWS:
+    if len(ids) <= MAX_ROWS:
         return ids
-    return np.sort(ids[np.argsort(ids.astype(np.uint64) * _SPREAD)[:MOST_ROWS]])
+    return np.sort(ids[np.argsort(ids.astype(np.uint64) * _SPREAD)[:MAX_ROWS]])
