@@ -133,7 +133,7 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert switch(window).isChecked()
     assert np.abs(said(controllers) - alone).max() > 0.01
     (run,) = controllers.workspace.runs
-    assert (run.title, run.scored) == (f"{controllers.scorer.model} (joint)", len(TEXTS))
+    assert (run.title, run.scored) == (f"{controllers.scorer.model}, whole table", len(TEXTS))
     assert bar is not None
     assert bar.model_button.text() == "ours (joint) ▾"
     assert bar.model_button.toolTip().endswith(" (joint)")
@@ -206,7 +206,7 @@ def test_without_scores_of_rows_alone_none_are_made(
         lambda _done, _total, stage: stages.append(stage), Qt.ConnectionType.DirectConnection
     )
     scored(qtbot, controllers, lambda: None)
-    assert [run.title for run in main_runs(controllers)] == [f"{controllers.scorer.model} (joint)"]
+    assert [run.title for run in main_runs(controllers)] == [f"{controllers.scorer.model}, whole table"]
     assert "reading the table" in stages
 
 
@@ -232,7 +232,7 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
 
     assert shown() == ("ours (joint)", "SCE", False, False)
     scored(qtbot, controllers, switch(window).trigger)
-    assert shown() == ("ours, whole table (joint)", "SCE (joint)", True, False)
+    assert shown() == ("ours (joint) (joint)", "SCE (joint)", True, False)
     scored(qtbot, controllers, switch(window).trigger)
     assert shown() == ("ours (joint)", "SCE", False, False)
 
@@ -258,7 +258,7 @@ def test_it_is_kept_in_the_project(qtbot: QtBot, window_on: Callable[[], Whole],
 
 @pytest.mark.parametrize(
     ("names", "several", "reason"),
-    [(NAMES, True, "several a row, each is asked"), (NAMES[:1], False, "with one label")],
+    [(NAMES, True, "not available with one label or in multi-label"), (NAMES[:1], False, "with one label")],
 )
 def test_where_rows_cannot_help_it_is_grey_and_says_why(
     qtbot: QtBot,
@@ -382,7 +382,7 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
 
     scored(qtbot, controllers, lambda: controllers.scorer.use_version(known.id))
     (run,) = controllers.workspace.runs
-    assert run.title == f"{known.title} (joint)"
+    assert run.title == f"{known.title}, whole table"
     assert run.scored == len(TEXTS)
     found = scores_of(project, [1], run, controllers.workspace.labels)[1]
     assert not found.stale
@@ -391,6 +391,6 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
     assert (evidence.learned_by, len(evidence.learned)) == (known.name, len(TEXTS) // 2)
     assert evidence.whole_table
     scored(qtbot, controllers, lambda: controllers.scorer.use_version(None))
-    assert controllers.workspace.runs[0].title == f"{controllers.scorer.model} (joint)"
+    assert controllers.workspace.runs[0].title == f"{controllers.scorer.model}, whole table"
     controllers.tuner.delete(known)
     assert scores_of(project, [1], run, controllers.workspace.labels)[1].older_model

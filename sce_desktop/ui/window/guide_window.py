@@ -37,6 +37,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import paths
 from sce_desktop.core.guide import CONTENTS, contents, slug, without_directives
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
@@ -52,7 +53,7 @@ class GuidePage(QTextBrowser):
 
     def __init__(self, folder: Path, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setAccessibleName("Page of the guide")
+        self.setAccessibleName(_("Page of the guide"))
         self._folder = folder.resolve()
         self._read = QUrl()  # the page that was read last: `source` is late to know
         self.setOpenLinks(False)
@@ -160,27 +161,27 @@ class GuideWindow(QWidget):
     def __init__(self, icon: QIcon | None = None) -> None:
         super().__init__()  # no parent: a dialog of the program would block a child of its window
         folder = paths.guide_dir()
-        self.setWindowTitle("User guide – SCE Desktop")
-        self.setAccessibleName("User guide")
+        self.setWindowTitle(_("User guide – SCE Desktop"))
+        self.setAccessibleName(_("User guide"))
         if icon is not None:
             self.setWindowIcon(icon)
         self.page = GuidePage(folder)
         self.list = QTreeWidget()
-        self.list.setAccessibleName("Contents of the guide")
+        self.list.setAccessibleName(_("Contents of the guide"))
         self.list.setHeaderHidden(True)
         self.list.setRootIsDecorated(False)
         self.list.setUniformRowHeights(True)
         self._items: dict[str, QTreeWidgetItem] = {}
         self._fill((folder / CONTENTS).read_text(encoding="utf-8"))
-        self.back = self._button("Back", "left", self.page.backward)
-        self.forward = self._button("Forward", "right", self.page.forward)
-        self.field = QLineEdit(placeholderText="Find in this page…")
-        self.field.setAccessibleName("Find in this page")
+        self.back = self._button(_("Back"), "left", self.page.backward)
+        self.forward = self._button(_("Forward"), "right", self.page.forward)
+        self.field = QLineEdit(placeholderText=_("Find in this page…"))
+        self.field.setAccessibleName(_("Find in this page"))
         self.field.setClearButtonEnabled(True)
-        self.previous = self._button("Previous match", "up", lambda: self.find_next(backward=True))
-        self.next = self._button("Next match", "down", self.find_next)
+        self.previous = self._button(_("Previous match"), "up", lambda: self.find_next(backward=True))
+        self.next = self._button(_("Next match"), "down", self.find_next)
         self.said = QLabel()
-        self.said.setAccessibleName("Result of the search")
+        self.said.setAccessibleName(_("Result of the search"))
         set_role(self.said, "muted")
         self._lay_out()
         self.page.backwardAvailable.connect(self.back.setEnabled)
@@ -225,10 +226,10 @@ class GuideWindow(QWidget):
         kept = self.page.textCursor()
         self.page.moveCursor(QTextCursor.MoveOperation.End if backward else QTextCursor.MoveOperation.Start)
         if self.page.find(words, flags):
-            self.said.setText("Continued from the end" if backward else "Continued from the top")
+            self.said.setText(_("Continued from the end") if backward else _("Continued from the top"))
         else:
             self.page.setTextCursor(kept)
-            self.said.setText("No match on this page")
+            self.said.setText(_("No match on this page"))
 
     # --- building ------------------------------------------------------------------------------------------
 
@@ -254,7 +255,7 @@ class GuideWindow(QWidget):
         bar.addWidget(self.previous)
         bar.addWidget(self.next)
         both = QSplitter(Qt.Orientation.Horizontal)
-        both.setAccessibleName("Contents and page")
+        both.setAccessibleName(_("Contents and page"))
         both.setChildrenCollapsible(False)
         both.addWidget(self.list)
         both.addWidget(self.page)
