@@ -180,9 +180,9 @@ def test_one_label_is_a_yes_or_no(table: str, model: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("labels", "reason"),
     [
-        ([], "carries no labels"),
-        (["late", "late"], "there twice"),
-        (["complaint", "complaint "], "there twice"),
+        ([], "has no labels of its own"),
+        (["late", "late"], "appears twice"),
+        (["complaint", "complaint "], "appears twice"),
         (["late", " "], "no name"),
     ],
 )
@@ -204,7 +204,7 @@ def test_look_alikes_and_codes_are_told(
         == 0
     )
     err = capsys.readouterr().err
-    assert "'Billing', 'BILLING'" in err
+    assert "“Billing”, “BILLING”" in err
     assert "“7”. Use descriptive names." in err
 
 
@@ -318,7 +318,7 @@ def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.Cap
     found = json.loads(capsys.readouterr().out)
     assert (found["rows"], found["labels"], found["multi_label"]) == (2, ["damaged", "late"], True)
     assert cli.main(arguments) == 0
-    assert "an answer is right if it is one of them" in capsys.readouterr().out
+    assert "a prediction is correct if it is one of the row's g" in capsys.readouterr().out
     assert cli.main([*arguments, "--no-lists", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["labels"] == ['["damaged", "late"]', '["late"]', "[]"]
 
@@ -406,7 +406,7 @@ def test_a_column_without_a_gold_label(
         (
             ["--merge-labels", "--label", "Late", "--label", "damaged"],
             ["Late", "damaged"],
-            "label, “Late”: “late”",
+            "label “Late”: “late”",
         ),
     ],
 )

@@ -108,7 +108,7 @@ def test_other_sheets_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[st
     arguments = ["project", "create", str(tmp_path / "a.sce"), str(tmp_path / "a.xlsx"), "--text", "text"]
     assert cli.main(arguments) == 2
     told = capsys.readouterr().err
-    assert "'Answers'" in told
+    assert "“Answers”" in told
     assert "--sheet" in told
 
 

@@ -400,7 +400,7 @@ def test_an_added_model_stays_unless_that_is_asked_for(
     assert cli.main([*add, "--force"]) == 0
     assert cli.main(["models", "verify", "mine"]) == 0
     itself = ["models", "add", str(weights.parent), "--name", "mine", "--force"]
-    assert "is the model 'mine' itself" in refused(scene, itself, capsys)
+    assert "is the model “mine” itself" in refused(scene, itself, capsys)
     for name in ("sce-mini", "all-MiniLM-L6-v2"):
         refused(scene, ["models", "add", scene.model, "--name", name, "--force"], capsys)
     mine = paths.models_dir() / "thesis"
@@ -496,7 +496,7 @@ def test_a_project_never_replaces_the_table_that_it_is_made_of(
 ) -> None:
     table = scene.folder / "in.csv"
     arguments = ["project", "create", str(table), str(table), "--text", "text", "--force"]
-    assert "would replace the table itself" in refused(scene, arguments, capsys)
+    assert "would replace the table" in refused(scene, arguments, capsys)
     assert table.read_text(encoding="utf-8") == TABLE
 
 

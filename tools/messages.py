@@ -14,6 +14,7 @@ import argparse
 import io
 import json
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog
@@ -27,6 +28,7 @@ LOCALE = ROOT / "resources" / "locale"
 DOMAIN = "sce_desktop"
 KEYWORDS = {"_": None, "N_": None, "pgettext": ((1, "c"), 2), "ngettext": (1, 2)}
 TRANSLATED = ("de", "ar")
+ONE_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def extracted() -> Catalog:
@@ -64,7 +66,8 @@ def po_bytes(catalogue: Catalog) -> bytes:
 
 
 def mo_bytes(catalogue: Catalog) -> bytes:
-    """Return a catalogue as the program reads it."""
+    """Return a catalogue as the program reads it, without what changes from day to day."""
+    catalogue.creation_date = catalogue.revision_date = ONE_DAY
     stream = io.BytesIO()
     write_mo(stream, catalogue)
     return stream.getvalue()

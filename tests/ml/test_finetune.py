@@ -143,7 +143,7 @@ def test_a_folder_with_what_was_learned(tuned: FineTuned, tmp_path: Path) -> Non
 
 
 def test_rows_of_one_label_teach_nothing(base: SCEModel) -> None:
-    with pytest.raises(UserError, match=r"at least two labels with examples \(now only 'wet'\)"):
+    with pytest.raises(UserError, match=r"at least two labels with examples \(only “wet” has some\)"):
         tune(base, TEXTS[:6], GOLD[:6])
     with pytest.raises(UserError, match="at least two labels"):
         tune(base, [], [])
@@ -190,7 +190,7 @@ def test_a_model_that_gives_no_numbers() -> None:
     broken = tiny_sce_model()
     with torch.no_grad():
         broken.head.adapt.weight.fill_(float("inf"))
-    with pytest.raises(UserError, match="no numbers"):
+    with pytest.raises(UserError, match="no finite predictions"):
         tune(broken, TEXTS, GOLD)
 
 

@@ -97,7 +97,7 @@ def test_split_rows_wait_until_they_are_decided_anew(three: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"), [(["a", "x"], "other names"), (["x", "b"], "twice"), ([], "into nothing")]
+    ("parts", "told"), [(["a", "x"], "other names"), (["x", "b"], "twice"), ([], "no parts to split into")]
 )
 def test_split_into_known_names_is_refused_and_changes_nothing(
     three: Project, parts: list[str], told: str

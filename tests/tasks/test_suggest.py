@@ -158,5 +158,5 @@ def test_where_every_label_fits_nothing_is_suggested(tmp_path: Path) -> None:
         run = project.open_run("sce", "sce", "m", "f", labels)
         ids = project.row_ids()
         project.add_scores(run.id, ids, Scores(np.tile(np.float32([0.9, 0.1]), (len(ids), 1))))
-        with pytest.raises(UserError, match="fits it well"):
+        with pytest.raises(UserError, match="fits well"):
             suggest_labels(project, project.active_run("sce"), progress=SilentProgress())

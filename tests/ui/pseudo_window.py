@@ -192,6 +192,9 @@ def main(folder: Path) -> None:
 
         def read_dialogs() -> None:
             wait(idle)
+            for _ in range(3):  # texts that came last are laid out
+                time.sleep(0.02)
+                app.processEvents()
             for top in QApplication.topLevelWidgets():
                 if isinstance(top, QDialog) and top.isVisible():
                     if not isinstance(top, QFileDialog):  # Qt's own

@@ -135,7 +135,7 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     (run,) = controllers.workspace.runs
     assert (run.title, run.scored) == (f"{controllers.scorer.model}, whole table", len(TEXTS))
     assert bar is not None
-    assert bar.model_button.text() == "ours (joint) ▾"
+    qtbot.waitUntil(lambda: bar.model_button.text() == "ours (joint) ▾")
     assert bar.model_button.toolTip().endswith(" (joint)")
     model = window.findChild(RowsModel)
     assert model is not None

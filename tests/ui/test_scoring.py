@@ -488,7 +488,7 @@ def test_an_llm_as_the_model_makes_no_vectors(
     assert controllers.workspace.runs[0].scored == 4
     with qtbot.waitSignal(controllers.messages.told) as told:
         controllers.review.show_similar(1)
-    assert "an LLM makes none" in told.args[0]
+    assert "LLMs make none" in told.args[0]
 
 
 def test_a_baseline_that_is_none_is_told_and_left_out(

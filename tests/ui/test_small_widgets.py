@@ -232,7 +232,7 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
             threading.Event().wait(0.005)
 
     job = lane.submit(task, title="Scoring")
-    qtbot.waitUntil(lambda: "61 %" in status.progress.text())
+    qtbot.waitUntil(lambda: "61%" in status.progress.text())
     assert status.progress.text().startswith("Scoring: embedding · 61 %")
     assert status.bar.value() == 610
     with qtbot.waitSignal(job.cancelled):

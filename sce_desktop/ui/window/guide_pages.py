@@ -33,7 +33,7 @@ PAGES = {
     "ThresholdDialog": "concepts/confidence.md#the-confidence-threshold",
     "AuditDialog": "guide/evaluate.md#draw-an-audit-sample",
     "AgreementDialog": "guide/several-people.md#inter-annotator-agreement",
-    "CoderDialog": "guide/several-people.md#import-another-annotators-labels",
+    "AnnotatorDialog": "guide/several-people.md#import-another-annotators-labels",
     "ModelsDialog": "guide/models.md",
     "_Question": "guide/models.md",
     "SettingsDialog": "reference/settings.md",
