@@ -228,7 +228,8 @@ def write(project: Project, answer: Answer, path: Path, *, replace: bool = False
     """Write ``answer`` to a workbook or a page, by the ending of ``path``."""
     from babel.dates import format_date
 
-    from sce_desktop.tasks.evaluation.report import Report, collect_examples, write_html, write_xlsx
+    from sce_desktop.tasks.evaluation.report import Report, collect_examples, write_xlsx
+    from sce_desktop.tasks.evaluation.report_page import write_html
 
     shown = collect_examples(project, answer.evidence, answer.findings, alias=answer.wanted.alias)
     progress.check()

@@ -24,9 +24,9 @@ from sce_desktop.tasks.evaluation.report import (
     as_cells,
     collect_examples,
     crosstab_cells,
-    write_html,
     write_xlsx,
 )
+from sce_desktop.tasks.evaluation.report_page import write_html
 from sce_desktop.tasks.evaluation.svg import Bar, Line, bar_chart, line_chart, scale_step
 from sce_desktop.tasks.insight.findings import Findings, Group, LabelShare, by_value, column_values, find
 from sce_desktop.tasks.tables.pasting import as_tsv

@@ -92,15 +92,6 @@ def crosstab_cells(found: Findings, *, counts: bool = False) -> list[list[str]]:
     return [header, rows, *lines]
 
 
-def write_html(path: Path, report: Report, *, overwrite: bool = True) -> None:
-    """Write one page that needs no other file, no script and no network. UserError for a bad place."""
-    from sce_desktop.tasks.evaluation.report_page import page  # Jinja2 comes with it
-
-    text = page(report).encode("utf-8", "replace")
-    with replacing(path, overwrite=overwrite) as temporary:
-        temporary.write_bytes(text)
-
-
 def write_xlsx(path: Path, report: Report, *, overwrite: bool = True) -> None:
     """Write a workbook: shares with a chart, parts, examples, notes. UserError as `write_html`."""
     import xlsxwriter

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
 from sce_desktop.core.i18n import _, language, ngettext, number, right_to_left
+from sce_desktop.data.atomic import replacing
 from sce_desktop.tasks.evaluation.report import (
     COLUMNS,
     ROW_COLUMNS,
@@ -223,3 +225,10 @@ def _examples(report: Report) -> Iterator[tuple[str, list[tuple[str, list[tuple[
         ]
         if shown:
             yield name, shown
+
+
+def write_html(path: Path, report: Report, *, overwrite: bool = True) -> None:
+    """Write one page that needs no other file, no script and no network. UserError for a bad place."""
+    text = page(report).encode("utf-8", "replace")
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_bytes(text)
