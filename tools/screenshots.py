@@ -24,6 +24,8 @@ from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_pan
 from pictures.material import ROOT
 from pictures.studio import SCALED, Finished, Studio
 
+from sce_desktop.core.i18n import LANGUAGES, set_language
+
 SCENES = {
     **scenes_window.SCENES,
     **scenes_labels.SCENES,
@@ -53,8 +55,9 @@ GUIDE = {
 GUIDE_FOLDER = ROOT / "docs" / "pictures"
 
 
-def play(scene: str, folder: Path, ending: str, *, guide: bool) -> None:
+def play(scene: str, folder: Path, ending: str, language: str, *, guide: bool) -> None:
     """Make the pictures of one scene in this process; for the ``guide`` those of its alone, in light."""
+    set_language(language, ROOT / "resources" / "locale")
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": home, "HF_HUB_OFFLINE": "1"}
         studio = Studio(folder, Path(home), ending, only=GUIDE[scene] if guide else None)
@@ -72,6 +75,7 @@ def main() -> int:
     parser.add_argument("--format", choices=("webp", "png"), default="webp", help="webp is a third as large")
     parser.add_argument("--scene", action="append", choices=SCENES, metavar="NAME", help=", ".join(SCENES))
     parser.add_argument("--scale", choices=("100", "200"), help="per cent; both where none is given")
+    parser.add_argument("--language", choices=LANGUAGES, default="en", help="of the window")
     parser.add_argument("--guide", action="store_true", help="the pictures of the user guide alone, in light")
     args = parser.parse_args()
     if args.guide:
@@ -81,11 +85,12 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     scenes, scales = args.scene or list(SCENES), [args.scale] if args.scale else ["100", "200"]
     if len(scenes) == len(scales) == 1 and os.environ.get(SCALED) == str(int(scales[0]) // 100):
-        play(scenes[0], folder, args.format, guide=args.guide)
+        play(scenes[0], folder, args.format, args.language, guide=args.guide)
         return 0
     failed = []
     for scene, scale in product(scenes, scales):
         command = [sys.executable, __file__, "--scene", scene, "--scale", scale, "--format", args.format]
+        command += ["--language", args.language]
         if args.guide:
             command.append("--guide")
         env = os.environ | {SCALED: str(int(scale) // 100)}
