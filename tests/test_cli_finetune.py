@@ -106,7 +106,7 @@ def test_labels_that_could_not_be_measured_are_named(
     rows = [(text, NAMES[place]) for text, place in zip(TEXTS, GOLD, strict=True)]
     table = write(tmp_path / "one.csv", [*rows, ("team", "alone")])
     assert finetune(table, tmp_path / "mine", model) == 0
-    assert "\nNot measured for want of examples: “alone”.\n" in capsys.readouterr().out
+    assert "\nNot evaluated, too few examples: “alone”.\n" in capsys.readouterr().out
     assert finetune(table, tmp_path / "mine", model, "--json") == 0
     assert json.loads(capsys.readouterr().out)["untested_labels"] == ["alone"]
 
@@ -128,10 +128,10 @@ def test_only_the_result_of_a_fine_tune_is_replaced(
     out = tmp_path / "mine"
     assert finetune(table, out, model) == 0
     assert finetune(table, out, model) == 0  # a script that runs again
-    assert "is the model that is to be fine-tuned" in refused(out, str(out))
+    assert "is the model to fine-tune: choose another name" in refused(out, str(out))
     link = tmp_path / "link"
     link.symlink_to(out, target_is_directory=True)
-    assert "is the model that is to be fine-tuned" in refused(link, str(out))
+    assert "is the model to fine-tune: choose another name" in refused(link, str(out))
     (out / "sce-manifest.json").write_text("{}", encoding="utf-8")  # as `models add` leaves it
     assert "is an installed model: choose another name" in refused(out)
 
@@ -251,14 +251,16 @@ def test_what_adapting_brought_is_said(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert finetune(table, tmp_path / "mine", model, "--adapt-embedder", "--epochs", "1") == 0
-    assert "fast" in capsys.readouterr().out.splitlines()[-2]
+    said = capsys.readouterr().out.splitlines()[-2]
+    assert "text encoder was" in said
+    assert "standard fine-tune" in said
 
 
 def test_a_language_model_has_no_embedder_to_adapt(
     table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert finetune(table, tmp_path / "mine", "llm", "--adapt-embedder") == 2
-    assert "leave --adapt-embedder out" in capsys.readouterr().err
+    assert "remove --adapt-embedder" in capsys.readouterr().err
 
 
 def test_without_peft_nothing_is_written(
@@ -291,6 +293,6 @@ def test_learning_twice_from_the_same_rows_is_said(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert finetune(table, tmp_path / "first", model) == 0
-    assert "itself the result of a fine-tune" not in capsys.readouterr().err
+    assert "is itself fine-tuned. If it was trained on rows of this table" not in capsys.readouterr().err
     assert finetune(table, tmp_path / "second", str(tmp_path / "first")) == 0
-    assert "itself the result of a fine-tune" in capsys.readouterr().err
+    assert "is itself fine-tuned. If it was trained on rows of this table" in capsys.readouterr().err

@@ -96,26 +96,26 @@ def test_joint_scores_and_what_is_kept_of_it(
         return str(active)
 
     assert shown() == model
-    assert shown("--joint") == f"{model} (joint)"
-    assert shown() == f"{model} (joint)"  # as the window goes on with it
+    assert shown("--joint") == f"{model}, whole table"
+    assert shown() == f"{model}, whole table"  # as the window goes on with it
     assert shown("--no-joint") == model
     assert shown() == model
-    assert shown("--joint") == f"{model} (joint)"
+    assert shown("--joint") == f"{model}, whole table"
     assert shown("--label", "damaged") == model  # one label is asked by itself
     assert run("score", project, "--model", model, "--joint") == 2
-    assert "helps to choose between labels" in capsys.readouterr().err
+    assert "Joint prediction is not available with one label" in capsys.readouterr().err
 
 
 def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
     project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    model = str(tiny_sce(tmp_path, name="x (joint)"))
+    model = str(tiny_sce(tmp_path, name="x, whole table"))
     counted = []
     for option in ("--no-joint", "--joint"):
         found = as_json(capsys, "score", project, "--model", model, option)
         counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
         assert as_json(capsys, "info", project) == found
-    assert counted == [(False, model, False), (True, f"{model} (joint)", True)]
+    assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
 
 
 def test_info_says_whether_rows_are_predicted_jointly(
@@ -150,7 +150,7 @@ def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.Ca
     assert made["decided"] == {"labelled": 0, "none": 0, "skipped": 0}
     assert made["coders"] == {"gold": 3}
     assert run("info", path) == 0
-    assert "answers of gold: 3 rows" in capsys.readouterr().out
+    assert "annotations of gold: 3 rows" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("use", ["annotations", "gold"])
@@ -299,7 +299,7 @@ def test_backup_verify_repair(project: str, tmp_path: Path, capsys: pytest.Captu
     with sqlite3.connect(copy) as database:
         database.execute("UPDATE rows SET text = 'changed outside' WHERE id = 1")
     assert run("verify", copy) == 2
-    assert "changed outside" in capsys.readouterr().out
+    assert capsys.readouterr().out == "The text of 1 row was changed by another program (row 1).\n"
     assert run("repair", copy, mended) == 0
     assert "4 rows" in capsys.readouterr().out
     with Project.open(mended) as project_again:

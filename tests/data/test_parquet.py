@@ -149,7 +149,7 @@ def test_a_few_texts_named_a_million_times_are_refused_before_they_are_written(t
     rows = pa.array([0, 1] * 500_000, pa.int32())
     pq.write_table(pa.table({"a": pa.DictionaryArray.from_arrays(rows, texts)}), tmp_path / "a.parquet")
     assert (tmp_path / "a.parquet").stat().st_size < 200_000
-    with pytest.raises(UserError, match=r"unpacks to 1000\.0 GB"):
+    with pytest.raises(UserError, match=r"unpacks to 1,000\.0 GB"):
         read(tmp_path / "a.parquet", size=1000)
 
 

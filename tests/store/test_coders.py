@@ -73,7 +73,7 @@ def test_name_is_taken_until_the_coder_is_removed(coded: Project, path: Path) ->
     coder = coded.add_coder("Ann", "", {1: "Other"})
     with pytest.raises(UserError, match="already"):
         coded.add_coder("Ann", "", {2: "Other"})
-    with pytest.raises(UserError, match="no name"):
+    with pytest.raises(UserError, match="Enter a name for the annotator"):
         coded.add_coder(" ", "", {2: "Other"})
     for answers in ({}, {0: "Other"}, {7: "Other"}):
         with pytest.raises(ValueError, match="no such row"):

@@ -230,7 +230,7 @@ def test_draws_are_stratified_disjoint_and_the_same_every_time() -> None:
 
 
 def test_what_is_no_sce_and_cancelling(data: Path) -> None:
-    with pytest.raises(UserError, match="no SCE"):
+    with pytest.raises(UserError, match="fake is not an SCE model"):
         run(data, model="fake")
     with pytest.raises(Cancelled):
         run(data, progress=StoppingProgress(20))

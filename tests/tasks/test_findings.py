@@ -64,7 +64,7 @@ def test_without_a_sample_no_interval_is_claimed() -> None:
     assert share.share.interval is None
     assert share.share.value == pytest.approx((1 + 0.6 + 0.2 + 0.1) / 4)
     assert (share.decided, share.predicted) == (1, 1)
-    assert "Nothing here corrects" in found.basis
+    assert "model estimates for the rest: possibly biased. Draw an audit sample" in found.basis
     assert find(evidence([0, 1, 1, -1], Source.HAND)).whole.shares[0].share.value == pytest.approx(1 / 3)
 
 
@@ -89,7 +89,7 @@ def test_without_a_sample_none_of_these_is_what_a_single_label_leaves() -> None:
     )
     found = find(known, alias="sce")
     assert [one.share.value for one in found.whole.shares] == pytest.approx([0.107, 0.893])
-    assert "what the one label leaves" in found.basis
+    assert "“None of these” is what remains of the one label." in found.basis
 
 
 @given(data=st.data())
@@ -407,4 +407,4 @@ def test_what_was_decided_bounds_what_the_sample_says() -> None:
     assert second.interval is not None
     assert first.interval[1] == 0.9
     assert second.interval[0] == 0.1
-    assert "only narrow them" in found.basis
+    assert "Other labelled rows narrow the intervals." in found.basis
