@@ -508,7 +508,7 @@ def test_damaged_lists_are_told_and_labels_given_are_kept(
     )
     assert run("create", target, str(path), *arguments) == 0
     told = capsys.readouterr().err
-    assert 'row 6: “[null,3]”' in told
+    assert "row 6: “[null,3]”" in told
     assert 'row 8: “[""]”' in told
     with Project.open(target) as opened:
         assert [label.name for label in opened.label_set().labels] == ["Damaged", "late", "Praise"]  # type: ignore[union-attr]

@@ -149,7 +149,10 @@ def test_a_copy_is_made_where_nobody_saved_it(
 ) -> None:
     harm(path, older)
     if harm is swap_folder:  # the file has a name still, somewhere: all is brought into that one
-        with pytest.raises(UserError, match=r"was replaced by another file while it was open: everything saved in it is there"):
+        with pytest.raises(
+            UserError,
+            match=r"was replaced by another file while it was open: everything saved in it is there",
+        ):
             opened.close()
         check(path.parent.with_name("moved") / path.name)
         return
@@ -181,7 +184,9 @@ def test_a_file_that_was_moved_has_all_of_it(
 
 def test_a_copy_goes_elsewhere_where_the_folder_is_gone_too(path: Path, opened: Project) -> None:
     shutil.rmtree(path.parent)
-    with pytest.raises(UserError, match=r"everything saved in it is now in .*projects.survey \(rescued\)\.sce\."):
+    with pytest.raises(
+        UserError, match=r"everything saved in it is now in .*projects.survey \(rescued\)\.sce\."
+    ):
         opened.close()
     check(paths.projects_dir() / "survey (rescued).sce")
 
