@@ -20,11 +20,14 @@ from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
-from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_panels, scenes_window
-from pictures.material import ROOT
-from pictures.studio import SCALED, Finished, Studio
-
 from sce_desktop.core.i18n import LANGUAGES, set_language
+
+_LANGUAGE = "SCE_PICTURES_LANGUAGE"
+ROOT = Path(__file__).parents[1]
+set_language(os.environ.get(_LANGUAGE, "en"), ROOT / "resources" / "locale")  # before the window's modules
+
+from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_panels, scenes_window  # noqa: E402
+from pictures.studio import SCALED, Finished, Studio  # noqa: E402
 
 SCENES = {
     **scenes_window.SCENES,
@@ -55,9 +58,8 @@ GUIDE = {
 GUIDE_FOLDER = ROOT / "docs" / "pictures"
 
 
-def play(scene: str, folder: Path, ending: str, language: str, *, guide: bool) -> None:
+def play(scene: str, folder: Path, ending: str, *, guide: bool) -> None:
     """Make the pictures of one scene in this process; for the ``guide`` those of its alone, in light."""
-    set_language(language, ROOT / "resources" / "locale")
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": home, "HF_HUB_OFFLINE": "1"}
         studio = Studio(folder, Path(home), ending, only=GUIDE[scene] if guide else None)
@@ -85,15 +87,14 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     scenes, scales = args.scene or list(SCENES), [args.scale] if args.scale else ["100", "200"]
     if len(scenes) == len(scales) == 1 and os.environ.get(SCALED) == str(int(scales[0]) // 100):
-        play(scenes[0], folder, args.format, args.language, guide=args.guide)
+        play(scenes[0], folder, args.format, guide=args.guide)
         return 0
     failed = []
     for scene, scale in product(scenes, scales):
         command = [sys.executable, __file__, "--scene", scene, "--scale", scale, "--format", args.format]
-        command += ["--language", args.language]
         if args.guide:
             command.append("--guide")
-        env = os.environ | {SCALED: str(int(scale) // 100)}
+        env = os.environ | {SCALED: str(int(scale) // 100), _LANGUAGE: args.language}
         if subprocess.run([*command, str(folder)], env=env, check=False).returncode:
             failed.append(f"{scene} at {scale} %")
     if failed:

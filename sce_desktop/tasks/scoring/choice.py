@@ -13,7 +13,7 @@ from pathlib import Path
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.i18n import _, percent
+from sce_desktop.core.i18n import N_, _, percent
 from sce_desktop.core.languages import ENGLISH, UNKNOWN, Languages, language_name, language_names
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
@@ -28,7 +28,7 @@ from sce_desktop.tasks.tables.columns import elsewhere, find_column, find_column
 FOREIGN_FROM = 0.2  # share of rows in other languages; see docs/adr/0020
 READ_ROWS = 100_000  # rows from which the sample is taken, so that huge tables need not be read twice
 MOST_VALUES = 1000  # of a column of labels; more are none
-GET_IT = _("download it with `sce-desktop models get {model}`", model=MULTILINGUAL_MODEL)
+GET_IT = N_("download it with `sce-desktop models get {model}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +56,15 @@ def choose(languages: Languages, *, installed: bool | None = None, get_it: str =
     Args:
         languages: As `languages_of` finds them.
         installed: Whether the multilingual model is; None: look.
-        get_it: How to get it, for the reason where it is not.
+        get_it: How to get it, for the reason where it is not; not translated yet.
     """
     here = is_here(MULTILINGUAL_MODEL) if installed is None else installed
     foreign = languages.foreign >= FOREIGN_FROM
     labels = languages.labels not in (ENGLISH, UNKNOWN)
     if not (foreign or labels):
         return Choice(DEFAULT_MODEL, _why_english(languages, here), languages, installed=here)
-    reason = _why_multilingual(languages, get_it="" if here else get_it, rows=foreign)
+    how = "" if here else _(get_it, model=MULTILINGUAL_MODEL)
+    reason = _why_multilingual(languages, get_it=how, rows=foreign)
     return Choice(
         MULTILINGUAL_MODEL if here else DEFAULT_MODEL, reason, languages, foreign=True, installed=here
     )

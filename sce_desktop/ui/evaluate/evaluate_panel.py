@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QCheckBox,
+    QHBoxLayout,
     QLabel,
     QScrollArea,
     QSplitter,
@@ -111,7 +112,11 @@ class EvaluatePanel(QWidget):
             (_("Label errors"), self.doubts),
         ):
             self.tabs.addTab(page, title)
-        self.tabs.setCornerWidget(self.details)
+        corner = QWidget()
+        line = QHBoxLayout(corner)
+        line.setContentsMargins(0, 0, px(SPACE_M), 0)
+        line.addWidget(self.details)
+        self.tabs.setCornerWidget(corner)
         self.tabs.currentChanged.connect(self._on_tab)
         self._build()
         self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)

@@ -188,7 +188,7 @@ class FiguresTable(QTableView):
             mode = QHeaderView.ResizeMode.Interactive if heading.width else QHeaderView.ResizeMode.Stretch
             header.setSectionResizeMode(column, mode)
             if heading.width:
-                header.resizeSection(column, px(heading.width))
+                header.resizeSection(column, max(px(heading.width), header.sectionSizeHint(column)))
 
     @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
