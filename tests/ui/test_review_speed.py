@@ -30,7 +30,7 @@ from tests.ui.wiring import wired
 
 ROWS, LABELS = 600, 60
 MOST_TRANSACTIONS = 6  # one of them finds the next row without an answer, in one statement
-MOST_STATEMENTS = 44  # of the GUI thread for a key that decides, those of its transactions included
+MOST_STATEMENTS = 43  # of the GUI thread for a key that decides, those of its transactions included
 
 
 @pytest.fixture

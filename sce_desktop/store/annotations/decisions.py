@@ -87,7 +87,7 @@ def store(
     kind, what = _described(connection, new, imported)
     action = history.begin(connection, kind, _counted(what, len(new)), join=join)
     touched = {a.row_id for a in new} | {m.row_id for m in noted}
-    kept = history.row_count(connection, action)
+    kept = history.row_count(connection, action) if action == join else 0
     rows = history.record_rows(connection, action, sorted(touched))
     if action == join and kind is not ChangeKind.IMPORT:
         same = history.text_of(connection, action) == _counted(what, kept)
