@@ -127,7 +127,7 @@ def test_macro_f1_is_the_mean_of_the_f1_that_is_shown(controllers: Controllers, 
     assert panel.models.figures.rows[0][3] == pytest.approx((0.8 + 1 + 0) / 3)
     assert [row[column] for row in _cells(panel, "labels")] == ["80%", "100%", "0%", "–"]
     assert [row[column - 1] for row in _cells(panel, "labels")] == ["67%", "100%", "–", "–"]
-    assert "counts as 0" in panel.models.figures.headings[3].tip
+    assert "0 if only predicted" in panel.models.figures.headings[3].tip
 
 
 def test_the_charts_say_the_same_in_words(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
@@ -238,7 +238,7 @@ def test_whose_figure_it_is_stands_on_a_line_of_its_own(show: Open) -> None:
     assert figures.headerData(7, across) == "Similarity\nF1"
     assert figures.headerData(7, across, Qt.ItemDataRole.AccessibleTextRole) == "Similarity F1"
     assert figures.tsv().splitlines()[0].split("\t")[2] == "SCE Precision"
-    assert "never right" in figures.headerData(7, across, Qt.ItemDataRole.ToolTipRole)
+    assert "–: no rows and never predicted" in figures.headerData(7, across, Qt.ItemDataRole.ToolTipRole)
 
 
 def test_of_many_labels_the_commonest_confusions_are_listed(controllers: Controllers, show: Open) -> None:

@@ -174,7 +174,7 @@ def test_dates_are_counted_by_period(
     panel.bar.views["time"].click()
     wait(qtbot, panel)
     assert panel.bar.column.currentText() == "date"
-    assert "Rows in no period because their date cannot be read: 1." in panel.basis.text()
+    assert "1 row is in no period: its date cannot be read." in panel.basis.text()
     panel.bar.unit.setCurrentIndex(panel.bar.unit.findData("quarter"))
     panel.bar.unit.activated.emit(0)
     wait(qtbot, panel)
@@ -446,7 +446,7 @@ def test_reports_are_those_of_the_tasks(
     text = page.read_text(encoding="utf-8")
     whole = panel.answer.findings.whole
     assert f"{whole.shares[0].share.value:.1%}" in text
-    assert "because their date cannot be read: 1." in text
+    assert "1 row is in no period: its date cannot be read." in text
     assert "<h1" in text
     assert "Feedback" in text
     book = openpyxl.load_workbook(workbook)
@@ -533,7 +533,7 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
     wait(qtbot, panel)
     said = panel.basis.text()
     assert "Estimated from a random sample of 1 row." in said  # no model helped
-    assert "like the others: 1 skipped." in said
+    assert "1 skipped row excluded (assumed missing at random)." in said
     assert f"{len(drawn) - 2} rows of the audit sample are still unlabelled." in said
 
 

@@ -156,7 +156,7 @@ def test_labels_of_a_bad_file_are_one_sentence(
     (tmp_path / "labels.json").write_text("[1, 2]", encoding="utf-8")
     dialog = panel.offers.add_from_file(tmp_path / "labels.json")
     qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
-    assert dialog.words.text().startswith("labels.json holds 1")
+    assert dialog.words.text().startswith("labels.json has 1 among its labels: ")
     assert not dialog.add_button.isEnabled()
 
 

@@ -228,7 +228,7 @@ def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
     version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
     controllers.scorer.use_version(version.id, score=False)
     assert opened.pages.currentWidget() is opened.empty
-    qtbot.waitUntil(lambda: "score the rows first" in opened.empty.words.text())
+    qtbot.waitUntil(lambda: "no text vectors of these rows: score them first" in opened.empty.words.text())
     assert opened.pages.currentWidget() is opened.empty
     vectors = np.random.default_rng(1).normal(size=(READ, 8)).astype(np.float32)
     known.cache.put("e, adapted", TEXTS[:READ], vectors)
@@ -252,7 +252,7 @@ def test_without_vectors_it_says_what_to_do(
     with VectorCache(tmp_path / "none.db") as cache:
         controllers.scorer._shelf.known_vectors = KnownVectors("e", cache)
         controllers.scorer.modelsChanged.emit()
-        qtbot.waitUntil(lambda: "score the rows first" in panel.empty.words.text())
+        qtbot.waitUntil(lambda: "no text vectors of these rows: score them first" in panel.empty.words.text())
         assert panel.empty.score.isVisible()
 
 

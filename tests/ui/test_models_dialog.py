@@ -280,7 +280,7 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     assert controllers.models.jobs == {}
     dialog.get.click()
     question(dialog, FetchQuestion).accept()
-    qtbot.waitUntil(lambda: "50 %" in item(dialog, SMOL).text(4))
+    qtbot.waitUntil(lambda: "50%" in item(dialog, SMOL).text(4))
     assert dialog.bar.isVisible()
     assert dialog.bar.value() == 500
     assert not controllers.workspace.lanes.files.busy  # a download holds no file up

@@ -278,7 +278,7 @@ def test_import_makes_and_opens_a_project(qtbot: QtBot, controllers: Controllers
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.import_table(choices)
     assert [tone for tone, _ in heard] == ["info"]
-    assert "without text" in heard[0][1]
+    assert "1 row has no text" in heard[0][1]
     project = controllers.workspace.project
     assert project is not None
     assert project.path == tmp_path / "projects" / "in.sce"

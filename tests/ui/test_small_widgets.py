@@ -233,7 +233,7 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
 
     job = lane.submit(task, title="Scoring")
     qtbot.waitUntil(lambda: "61%" in status.progress.text())
-    assert status.progress.text().startswith("Scoring: embedding · 61 %")
+    assert status.progress.text().startswith("Scoring: embedding · 61%")
     assert status.bar.value() == 610
     with qtbot.waitSignal(job.cancelled):
         status.stop_button.click()
