@@ -40,12 +40,12 @@ def test_add_list_verify_remove(model: str, capsys: pytest.CaptureFixture[str]) 
     weights = Path(listed["mine"]["folder"]) / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x00")
     checked = as_json(capsys, "models", "verify", "mine", code=2)
-    assert "not what it was" in checked["models"][0]["problem"]
+    assert "model.safetensors does not match its hash" in checked["models"][0]["problem"]
     assert cli.main(["models", "verify", "mine"]) == 2
     assert cli.main(["models", "remove", "mine"]) == 0
     assert cli.main(["models", "remove", "mine"]) == 2
     assert cli.main(["models", "remove", MINILM]) == 2
-    assert "belongs to the program" in capsys.readouterr().err
+    assert "comes with the program and cannot be removed" in capsys.readouterr().err
 
 
 def test_a_model_that_was_added_is_used_by_its_name(
@@ -99,7 +99,7 @@ def test_a_model_that_sorts_wrongly_is_told(
     monkeypatch.setattr("sce_desktop.tasks.doctor._TRIAL", {"a damaged box": "late", "late again": "damaged"})
     assert cli.main(["models", "add", model, "--name", "mine"]) == 0
     found = as_json(capsys, "doctor", code=2)
-    assert "wrongly" in found["self_test"]["problem"]
+    assert "mislabels two plain sentences" in found["self_test"]["problem"]
 
 
 @pytest.mark.model
@@ -125,7 +125,7 @@ def test_benchmark(model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert out[0].startswith("| set | rows | labels |")
     assert out[2].startswith("| two | 3 | 3 |")
     assert cli.main([*arguments, "--sets", "three"]) == 2
-    assert "no set 'three'" in capsys.readouterr().err
+    assert "There is no set “three”" in capsys.readouterr().err
 
 
 def test_pretrain_hands_over(

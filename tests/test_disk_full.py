@@ -174,7 +174,7 @@ def test_without_room_the_search_index_is_left_for_later(
     path = str(tmp_path / "p.sce")
     for arguments, done in (
         (["create", path, str(table), "--text", "text"], "The project was created. "),
-        (["add", path, str(table)], "The rows are added. "),
+        (["add", path, str(table)], "The rows were added. "),
     ):
         assert cli.main(["project", *arguments]) == 0
         told = capsys.readouterr().err

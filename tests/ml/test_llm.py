@@ -167,7 +167,7 @@ def test_a_label_of_no_tokens_is_refused(llm: PromptedLLM) -> None:
 
 
 def test_independent_probabilities_and_single_labels_are_refused(llm: PromptedLLM) -> None:
-    with pytest.raises(UserError, match="leave the LLM out, or multi-label"):
+    with pytest.raises(UserError, match="remove the LLM, or turn multi-label off"):
         llm.probabilities(TEXTS, SINGLE, multi_label=True)
     with pytest.raises(UserError, match="at least two"):
         llm.probabilities(TEXTS, SINGLE[:1])

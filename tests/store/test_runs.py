@@ -71,8 +71,8 @@ def test_what_people_read_of_a_run_is_not_what_it_is(
     project: Project, labels: tuple[Label, ...], path: Path
 ) -> None:
     known = open_run(project, labels, model="x", fingerprint="f2", whole_table=True)
-    named_so = open_run(project, labels, model="x (joint)")
-    assert (known.title, named_so.title) == ("x (joint)", "x (joint)")
+    named_so = open_run(project, labels, model="x, whole table")
+    assert (known.title, named_so.title) == ("x, whole table", "x, whole table")
     assert (known.whole_table, named_so.whole_table) == (True, False)
     assert open_run(project, labels, model="x", fingerprint="f2", whole_table=True) == known
     project.close()

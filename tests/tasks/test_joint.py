@@ -109,7 +109,7 @@ def test_a_file_a_project_and_python_agree(table: Path, tmp_path: Path, project:
         scores = project.scores(run.id, range(1, len(TEXTS) + 1))
         found = np.array([scores[row].probabilities for row in range(1, len(TEXTS) + 1)])
     np.testing.assert_allclose(found, from_python, atol=1e-5)
-    assert (run.model, run.whole_table, run.title) == ("ours", True, "ours (joint)")
+    assert (run.model, run.whole_table, run.title) == ("ours", True, "ours, whole table")
 
 
 def test_one_by_one_they_are_what_they_were(table: Path, tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop import paths
+from sce_desktop.core import i18n
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.languages import UNKNOWN, Languages
 from sce_desktop.core.progress import SilentProgress
@@ -175,6 +177,17 @@ def test_without_the_multilingual_model_the_reason_says_how_to_get_it() -> None:
     english = reason({"en": 1.0}, installed=False)
     assert (english.model, english.missing) == ("sce-mini", "")
     assert "sce-multi" not in english.reason
+
+
+def test_how_to_get_it_is_said_in_the_language_of_the_reason() -> None:
+    i18n.set_language("de", paths.resources_dir() / "locale")
+    try:
+        found = reason({"de": 1.0}, installed=False)
+        how = i18n._("download it with `sce-desktop models get {model}`", model="sce-multi")
+    finally:
+        i18n.set_language("en")
+    assert how.startswith("laden Sie")
+    assert how in found.reason
 
 
 def test_the_border() -> None:

@@ -53,7 +53,7 @@ def test_a_table_becomes_an_adapter_that_evaluate_can_use(
 
 def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
     columns = {"text_columns": ["text"], "gold_column": "gold"}
-    with pytest.raises(UserError, match="is no LLM"):
+    with pytest.raises(UserError, match="“sce-mini” is not an LLM"):
         finetune_llm(table, tmp_path / "o", model="sce-mini", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="models get SmolLM2"):
         finetune_llm(table, tmp_path / "o", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
@@ -88,4 +88,4 @@ def test_labels_of_which_none_was_held_out_are_named(
     table.write_text(table.read_text() + "\nalone,rare\n", encoding="utf-8")
     arguments = ["finetune", str(table), "--text", "text", "--gold", "gold", "-o", str(tmp_path / "out")]
     assert cli.main([*arguments, "--model", f"llm:{base}", "--epochs", "1", "--rank", "2"]) == 0
-    assert "\nNot measured for want of examples: “rare”.\n" in capsys.readouterr().out
+    assert "\nNot evaluated, too few examples: “rare”.\n" in capsys.readouterr().out
