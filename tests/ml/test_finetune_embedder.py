@@ -255,7 +255,7 @@ def test_an_embedder_that_gives_no_numbers_is_not_kept(
     assert found.adapted is not None
     assert not found.adapted.kept
     assert not found.model.adapter
-    why = "left the range" if lost == "left out" else "could not be adapted to all rows"
+    why = "diverged (non-finite values)" if lost == "left out" else "could not be fine-tuned on all rows"
     assert why in found.adapted.sentence
     assert any("(non-finite values) in step" in warning for warning in progress.warnings)
 
@@ -284,7 +284,7 @@ def test_an_embedder_that_no_longer_knows_its_own_rows_is_not_kept(
     assert found.adapted is not None
     assert not found.adapted.kept
     assert last
-    assert "all rows: the fast" in found.adapted.sentence
+    assert "fine-tuned on all rows: the standard fine-tune is kept" in found.adapted.sentence
 
 
 def test_without_rows_to_leave_out_the_fast_way_stays(base: SCEModel) -> None:
@@ -292,7 +292,7 @@ def test_without_rows_to_leave_out_the_fast_way_stays(base: SCEModel) -> None:
         base, TEXTS[5:8], [0, 1, 2], LABELS, settings=SETTINGS, progress=SilentProgress()
     )
     assert found.adapted is not None
-    assert found.adapted.sentence.startswith("No row could be left out")
+    assert found.adapted.sentence.startswith("No validation rows for a fine-tuned text encoder")
     assert not found.model.adapter
 
 
@@ -391,7 +391,7 @@ def test_every_step_is_told(base: SCEModel) -> None:
 
     class Watches(SilentProgress):
         def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
-            if stage == "adapting the text embedder":
+            if stage == "fine-tuning the text encoder":
                 reports.append((done, total))
 
     def on_epoch(epoch: Epoch) -> bool:
@@ -451,13 +451,13 @@ def test_without_peft_a_sentence_says_so(base: SCEModel) -> None:
 
 
 def test_an_embedder_of_another_kind_is_refused() -> None:
-    assert why_not(object()).startswith("The text embedder of this model is none that can be adapted")
+    assert why_not(object()).startswith("The text encoder of this model cannot be fine-tuned")
 
 
 def test_an_adapted_embedder_is_not_adapted_again(base: SCEModel, tuned: FineTuned) -> None:
     """What a version keeps would be the last adapter alone, and make another model."""
-    assert "adapted already" in why_not(tuned.model)
-    with pytest.raises(UserError, match="begin at the model that it was made from"):
+    assert "is already fine-tuned" in why_not(tuned.model)
+    with pytest.raises(UserError, match="start from its base model"):
         slow(tuned.model)
     with pytest.raises(ValueError, match="already"):
         adapted(tuned.model, trained(base, 1).adapter())

@@ -205,9 +205,9 @@ def test_max_rows(data: Path) -> None:
 
 
 def test_what_is_not_there_is_refused(data: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    with pytest.raises(UserError, match="no set 'absent'"):
+    with pytest.raises(UserError, match="There is no set “absent”"):
         run(data, sets=["absent"])
-    with pytest.raises(UserError, match="no set 'other'"):
+    with pytest.raises(UserError, match="There is no set “other”"):
         run(data, sets=["other"])  # of another part
     with pytest.raises(UserError):
         run(tmp_path_factory.mktemp("empty"))

@@ -178,8 +178,8 @@ def test_gold_values_that_differ_in_spaces_are_one_label_and_every_group_is_told
     assert report.models["fake"].accuracy_interval is not None
     assert report.rows == 6
     assert "Some labels look the same: add --merge-labels to merge them." in progress.warnings
-    told = [warning for warning in progress.warnings if "'" in warning]
-    assert [[name in one for name in ("'delay '", "'2.0'", "'Damage'")] for one in told] == [
+    told = [warning for warning in progress.warnings if "“" in warning]
+    assert [[name in one for name in ("“delay ”", "“2.0”", "“Damage”")] for one in told] == [
         [True, False, False],
         [False, False, True],
         [False, True, False],

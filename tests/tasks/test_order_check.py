@@ -57,5 +57,5 @@ def test_a_slow_run_is_told_before_it_starts() -> None:
     assert progress.warnings == []
     tell_time(models, TEXTS, LABELS, 5000, progress)
     assert len(progress.warnings) == 1
-    assert "takes about 2.8 hours for 5,000 rows" in progress.warnings[0]
-    assert (duration(30), duration(600)) == ("30 seconds", "10 minutes")
+    assert "takes about 2 h 47 min for 5,000 rows" in progress.warnings[0]
+    assert (duration(30), duration(600)) == ("30 s", "10 min")

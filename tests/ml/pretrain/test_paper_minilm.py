@@ -129,7 +129,7 @@ def test_labels_take_the_other_names_with_their_synonyms(paper_world: Path) -> N
 def test_a_label_without_another_name_is_named(paper_world: Path) -> None:
     names = {"bbc_news": {"Sport": "sport"}}
     (paper_world / "data" / "paper_labels.json").write_text(json.dumps(names), encoding="utf-8")
-    with pytest.raises(UserError, match="'Business' of bbc_news"):
+    with pytest.raises(UserError, match="no name for “Business” of bbc_news"):
         read_material(_data(sets=["bbc_news"]), paper_world)
 
 
