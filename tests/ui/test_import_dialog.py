@@ -575,7 +575,7 @@ def test_new_rows_are_counted_before_they_are_added(
     path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path, append=True)
     assert dialog.facts.texts()[0] == "1 new row. 1 row repeats a text of the project (added too)."
-    assert dialog.model.mark(0) == "The project has this text already"
+    assert dialog.model.mark(0) == "The project already has this text"
     assert dialog.import_button.text() == "Add 2 rows"
     with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()

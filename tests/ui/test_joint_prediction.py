@@ -159,7 +159,7 @@ def test_on_changes_the_scores_and_says_so_everywhere(qtbot: QtBot, whole: Whole
     assert job is not None
     with qtbot.waitSignal(job.finished):
         pass
-    assert " (joint); 60 rows scored" in file.with_name("out.csv.about.txt").read_text()
+    assert ", whole table; 60 rows scored" in file.with_name("out.csv.about.txt").read_text()
 
 
 def test_off_the_old_scores_come_back_and_nothing_is_scored(

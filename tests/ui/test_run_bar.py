@@ -88,7 +88,7 @@ def opened(qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: Ma
 
 @pytest.mark.parametrize(
     ("labels", "reason"),
-    [((), "type a label"), (("complaint",), ""), (LABELS, "")],
+    [((), "Add a label first"), (("complaint",), ""), (LABELS, "")],
 )
 def test_why_nothing_can_be_scored_is_told(
     qtbot: QtBot,
@@ -181,7 +181,7 @@ def test_f5_says_why_nothing_can_be_scored(
     open_in(qtbot, controllers, make_project())
     with qtbot.waitSignal(controllers.messages.told) as told:
         controllers.scorer.start()
-    assert "type a label" in told.args[0]
+    assert "Add a label first" in told.args[0]
     settle(qtbot, controllers)
 
 

@@ -127,7 +127,7 @@ TEXTS = tuple(f"Text {n}" for n in range(12))
             12,
             False,
             (1,),
-            "This model has no text vectors of these rows on this computer: score the rows first.",
+            "This computer has no text vectors of these rows: score them first.",
         ),
     ],
 )

@@ -28,8 +28,10 @@ class ElidedButton(QToolButton):
         self._fit()
 
     def _fit(self) -> None:
-        room = self.width() - self._width("")
-        shown = self.fontMetrics().elidedText(self._name, Qt.TextElideMode.ElideMiddle, room)
+        shown = self._name
+        if self.width() < self._width(shown):  # or else rounding may cut what has just enough room
+            room = self.width() - self._width("")
+            shown = self.fontMetrics().elidedText(shown, Qt.TextElideMode.ElideMiddle, room)
         text = menu_text(f"{shown}{self._tail}")
         if text != self.text():
             self.setText(text)

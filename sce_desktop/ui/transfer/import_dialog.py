@@ -86,7 +86,7 @@ class ImportDialog(ProjectDialog):
         self._build(append)
         self.told.setText(told)
         self.told.setVisible(bool(told))
-        self.resize(px(980), px(700))
+        self.resize(px(980), px(720))
         self._show_unread("")
         self._look_again()
 

@@ -12,7 +12,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px
 from sce_desktop.ui.transfer.import_forms import ColumnsForm
 
-_WIDTH = 292
+_WIDTH = 312
 
 
 class ImportSide(QScrollArea):
