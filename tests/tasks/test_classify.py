@@ -166,7 +166,7 @@ def test_problems_of_the_table_are_told(tmp_path: Path) -> None:
     ("options", "reason"),
     [
         ({"text_columns": ["comment"]}, "no column “comment”"),
-        ({"labels": None}, "carries no labels"),
+        ({"labels": None}, "has no labels of its own: give at least one"),
         ({"model": "absent"}, "absent"),
         ({"output": "in.csv"}, "replace the table itself"),
         ({"output": "out.docx"}, "must end in"),
