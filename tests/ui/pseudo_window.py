@@ -185,7 +185,8 @@ def main(folder: Path) -> None:
             while not ready() and time.monotonic() < end:
                 app.processEvents()
                 time.sleep(0.005)
-            app.processEvents()
+            for _ in range(3):  # texts that came last are laid out
+                app.processEvents()
 
         def idle() -> bool:
             return not any(lane.busy for lane in lanes)
