@@ -152,15 +152,16 @@ def test_a_dropped_table_is_labelled_and_exported(
         1
     ]  # keys follow the buttons
     assert [row["label"] for row in written] == ["", second, "", "", "", ""]
-    same_as_classify(written, table, tmp_path / "told.csv")
+    ((model,),) = asked(project, "SELECT model FROM project")  # Return may come before one is proposed
+    same_as_classify(written, table, tmp_path / "told.csv", model or "sce-mini")
 
 
-def same_as_classify(written: list[dict[str, str]], table: Path, told: Path) -> None:
+def same_as_classify(written: list[dict[str, str]], table: Path, told: Path, model: str) -> None:
     """Compare with the command line, which has no vectors of the window's: it works in another home."""
     labels = [word for name in LABELS for word in ("--label", name)]
     command = [sys.executable, "-m", "sce_desktop", "classify", str(table), "--text", "message", *labels]
     subprocess.run(
-        [*command, "--baseline", "similarity", "-o", str(told)],
+        [*command, "--model", model, "--baseline", "similarity", "-o", str(told)],
         check=True,
         env=os.environ,
         stdin=subprocess.DEVNULL,
@@ -173,4 +174,5 @@ def same_as_classify(written: list[dict[str, str]], table: Path, told: Path) -> 
         for column in columns:
             assert bool(ours[column]) == bool(theirs[column]) == bool(ours["message"])
             if ours[column]:
-                assert float(ours[column]) == pytest.approx(float(theirs[column]), abs=1e-6)
+                # In 16 bits a text's numbers hang a little on the texts that are read with it.
+                assert float(ours[column]) == pytest.approx(float(theirs[column]), abs=0.005)
