@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 
@@ -103,3 +104,16 @@ def test_documents_use_them(file: Path) -> None:
         for found in stumbles(line)
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def test_no_lambda_hides_the_function_that_translates() -> None:
+    hidden = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}"
+        for file in modules()
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Lambda) and any(argument.arg == "_" for argument in node.args.args)
+        if any(
+            isinstance(call, ast.Call) and getattr(call.func, "id", "") == "_" for call in ast.walk(node.body)
+        )
+    ]
+    assert hidden == []

@@ -609,7 +609,7 @@ def test_of_several_projects_one_is_opened_and_that_is_told(
     with qtbot.waitSignal(window._controllers.workspace.projectOpened):
         drop(window, path.as_uri(), "file:///c.csv")
     assert window.strip.isVisible()
-    assert window.strip.text.text() == "Only “Parcels.sce” is opened: 1 other file was dropped with it."
+    assert window.strip.text.text() == "Only “Parcels.sce” is opened: 1 other file was ignored."
 
 
 def test_open_and_append_ask_for_a_file(

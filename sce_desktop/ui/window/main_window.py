@@ -115,7 +115,7 @@ class MainWindow(QMainWindow):
         self.menus = Menus(self, self, controllers, theme)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
-        self.lost.watch.lost.connect(lambda _: self.status.set_saved(_("Not saved")))
+        self.lost.watch.lost.connect(lambda _problem: self.status.set_saved(_("Not saved")))
         self.lost.watch.back.connect(lambda: self.status.set_saved(_("Saved")))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
