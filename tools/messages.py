@@ -59,7 +59,7 @@ def po_bytes(catalogue: Catalog) -> bytes:
     catalogue.header_comment = "# SCE Desktop. Same licence as the program."
     catalogue.fuzzy = False
     stream = io.BytesIO()
-    write_po(stream, catalogue, width=110, omit_header=False, include_lineno=False, ignore_obsolete=True)
+    write_po(stream, catalogue, width=110, no_location=True, sort_output=True, ignore_obsolete=True)
     lines = stream.getvalue().decode().splitlines(keepends=True)
     dated = ('"POT-Creation-Date', '"PO-Revision-Date', '"Generated-By', '"Last-Translator', '"Language-Team')
     return "".join(line for line in lines if not line.startswith(dated)).encode()

@@ -177,7 +177,7 @@ def nothing_measured(quality: Quality, part: Part) -> str:
     if part.source in NOT_LOOKED_AT:
         return f"{named} {part.worth}"
     if not part.learned:
-        return f"{named} {_('None has both a label and a score.')}"
+        return " ".join((named, _("None has both a label and a score.")))
     trained = ngettext(
         "{version} was trained on {count} of them, so they cannot evaluate it.",
         "{version} was trained on {count} of them, so they cannot evaluate it.",

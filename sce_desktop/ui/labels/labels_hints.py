@@ -50,4 +50,4 @@ def of_rename(effect: LabelEffect) -> str:
         if effect.rows
         else _("No row has this label yet.")
     )
-    return f"{kept} {_('Rows will be rescored.')}" if effect.runs else kept
+    return " ".join((kept, _("Rows will be rescored."))) if effect.runs else kept

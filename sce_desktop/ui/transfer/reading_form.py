@@ -51,8 +51,8 @@ _ENCODINGS = {  # and what is written in it
     "cp949": _("Korean"),
 }
 _QUOTES: dict[object, tuple[str, dict[str, Any]]] = {  # words, what they say
-    True: (f'{_("Double")}  "', {"quoting": True, "quote": '"', "spaces": False}),
-    "'": (f"{_('Single')}  '", {"quoting": True, "quote": "'", "spaces": False}),
+    True: (_("Double") + '  "', {"quoting": True, "quote": '"', "spaces": False}),
+    "'": (_("Single") + "  '", {"quoting": True, "quote": "'", "spaces": False}),
     "spaces": (_("Double, ignore spaces"), {"quoting": True, "quote": '"', "spaces": True}),
     False: (_("Plain text"), {"quoting": False}),
 }
@@ -137,7 +137,7 @@ class ReadingForm(QWidget):
         )
         kinds: list[tuple[str, object]] = [(words, kind) for kind, (words, _options) in _QUOTES.items()]
         if found.quote not in (None, '"', "'"):
-            kinds.append((f"{_('Other')}  {found.quote}", found.quote))
+            kinds.append((_("Other") + f"  {found.quote}", found.quote))
         _fill(self.quoting, kinds, _kind_of_quotes(found))
         _fill(self.escape, [(words, sign) for sign, words in _BACKSLASHES.items()], found.escape or "")
         _fill(self.sheet, [(name, name) for name in preview.sheets], found.sheet)
