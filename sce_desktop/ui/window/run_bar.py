@@ -59,7 +59,6 @@ class RunBar(QWidget):
         self._store = models
         self._advice = advice
         self._preferences = preferences
-        self._scorer = scorer
         self._names: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
         self._folders: list[str] = []
         self.setAccessibleName(_("Scoring"))
