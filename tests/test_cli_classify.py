@@ -488,7 +488,7 @@ def test_a_missing_multilingual_model_is_a_warning(
     assert classify_unnamed(german, tmp_path, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["warnings"][0] == told["reason"]
-    assert "is not installed; download it with `sce-desktop models get sce-multi`" in told["reason"]
+    assert f"is not installed; download it with `sce-desktop models get {chosen}`" in told["reason"]
 
 
 def test_evaluate_and_finetune_choose_too(
