@@ -90,8 +90,10 @@ class Navigation(QObject):
 
     def set_visible_rows(self, row_ids: Iterable[int]) -> None:
         """Say which rows are on the screen, top first."""
-        self.visible_rows = tuple(row_ids)
-        self.visibleRowsChanged.emit()
+        rows = tuple(row_ids)
+        if rows != self.visible_rows:
+            self.visible_rows = rows
+            self.visibleRowsChanged.emit()
 
     def rows_found(self, count: int) -> None:
         """Say how many rows the table shows, scrolled to or not."""
