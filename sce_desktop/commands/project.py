@@ -196,7 +196,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
         told = options.warnings(progress)
         found = options.choice_facts(choice)
-        facts = {**_facts(project), **found, **({"warnings": told} if told else {})}  # else what info says
+        facts = {**_facts(project), **found, **({"warnings": told} if told else {})}
         _tell(args, facts, f"{args.project}: scored {text}.")
     return 0
 

@@ -65,7 +65,7 @@ class AuditReview(QObject):
             random.getrandbits(32),
             blind,
             title=ngettext("Drawing {count} random row", "Drawing {count} random rows", size),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(self._on_drawn)
@@ -111,7 +111,7 @@ class AuditReview(QObject):
             audit_work.state,
             self._workspace.project,
             title=_("Loading the audit sample"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_state)

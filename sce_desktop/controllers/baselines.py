@@ -104,7 +104,7 @@ class Baselines(QObject):
         baseline = Baseline.parse(spec)
         choice = replace(self.choice(), baselines=(spec,))
         name = baseline.model or alias_title(baseline.alias)
-        job = self._workspace.lanes.models.submit(
+        job = self._workspace.workers.models.submit(
             self._shelf.load, choice, title=_("Loading {model}", model=name)
         )
         job.finished.connect(lambda _run: self._on_baseline(spec))

@@ -1,7 +1,7 @@
 """The edits of a project: every change that a person makes goes through here, and can be undone.
 
 An edit is on the disk before the call returns, unless it touches so many rows that the window would stand
-still: such a one is made in the lane ``edits``, and until it is finished other edits are refused in a
+still: such a one is made in the worker ``edits``, and until it is finished other edits are refused in a
 sentence. Whoever edits learns by signals what has changed, in both cases.
 """
 
@@ -84,7 +84,7 @@ class Edits(QObject):
             then(result)
 
         self._workspace.writing = job = self._workspace.submit(
-            make_change, project, change, title=title, lane="edits"
+            make_change, project, change, title=title, worker="edits"
         )
         job.finished.connect(finish)
         job.failed.connect(lambda _error: end())
@@ -110,7 +110,7 @@ class Edits(QObject):
         """Change the label set by ``change``, which may change annotations too; rows are rescored.
 
         Args:
-            change: In a lane where it touches very many rows: it must not look at the window.
+            change: In a worker where it touches very many rows: it must not look at the window.
             rows: About how many it touches.
             title: What it is called while it runs; empty: "Editing labels".
             then: Called when it is finished.
@@ -312,7 +312,7 @@ def _redone(change: Change) -> str:
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:
-    """Change the project; what the lane runs."""
+    """Change the project; what the worker runs."""
     progress.check()
     return change(project)
 

@@ -1,4 +1,4 @@
-"""What the lanes run for the findings panel; like `controllers.work`."""
+"""What the workers run for the findings panel; like `controllers.work`."""
 
 from __future__ import annotations
 

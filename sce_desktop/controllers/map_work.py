@@ -1,4 +1,4 @@
-"""What the map shows, read in lanes: places, answers and predictions, all as arrays."""
+"""What the map shows, read in workers: places, answers and predictions, all as arrays."""
 
 from __future__ import annotations
 

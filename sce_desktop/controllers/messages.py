@@ -28,7 +28,7 @@ class Messages(QObject):
 
     told = Signal(object, object)  # a sentence, "info" or "warn"
     toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
-    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, as `told`
+    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, tone
     asked = Signal(object, object)  # a question, and its answers: what each button says and does
     repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
 

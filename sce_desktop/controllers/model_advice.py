@@ -91,7 +91,7 @@ class ModelAdvice(QObject):
             self._workspace.project,
             model,
             title=_("Detecting the languages"),
-            lane="reads",
+            worker="reads",
             tell_failure=False,
             quiet=True,
         )

@@ -58,7 +58,7 @@ class Projects(QObject):
     @Slot()
     def warm_up(self) -> None:
         """Load the model and the libraries for files, so that they are there when they are needed."""
-        self._workspace.lanes.files.submit(work.import_libraries, title=_("Getting ready"), quiet=True)
+        self._workspace.workers.files.submit(work.import_libraries, title=_("Getting ready"), quiet=True)
         self._scorer.warm_up()
 
     # --- opening and closing -------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class Projects(QObject):
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
         self._closing = True
-        self._workspace.work.add(*self._workspace.lanes.files.jobs)  # a project that is being made, too
+        self._workspace.work.add(*self._workspace.workers.files.jobs)  # a project that is being made, too
         self._workspace.work.stop_then(self._settle)
 
     def _settle(self) -> None:
@@ -172,7 +172,7 @@ class Projects(QObject):
         self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False, tone: Tone = "info"
     ) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
-        job = self._workspace.lanes.files.submit(fn, *args, title=title)
+        job = self._workspace.workers.files.submit(fn, *args, title=title)
 
         def made(project: Project) -> None:
             if self._closing:
@@ -215,7 +215,7 @@ class Projects(QObject):
             )  # the table says first which rows it shows
 
     def _close_now(self) -> Job | None:
-        """Let go of the project, on which nothing works any more, and close its file in the files lane."""
+        """Let go of the project, on which nothing works any more, and close its file in the files worker."""
         if self._workspace.project is None:
             return None
         self._places.keep(
@@ -235,7 +235,7 @@ class Projects(QObject):
         self._scorer.refresh()
         self._scorer.follow_version()
         self._workspace.projectClosed.emit()
-        job = self._workspace.lanes.files.submit(
+        job = self._workspace.workers.files.submit(
             work.close_project, project, title=_("Closing {name}", name=project.path.stem), quiet=True
         )
         job.failed.connect(self._on_left)
@@ -268,7 +268,7 @@ class Projects(QObject):
 
     def preview(self, path: Path, options: TableOptions | None = None) -> Job:
         """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
-        return self._workspace.lanes.files.submit(
+        return self._workspace.workers.files.submit(
             work.preview_table,
             path,
             options or TableOptions(),

@@ -1,4 +1,4 @@
-"""What the lanes run while one reviews: queues, similar rows, predictions and answers taken over."""
+"""What the workers run while one reviews: queues, similar rows, predictions and answers taken over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the table shows of a row, read in the lane ``reads``: text, annotation, marks, and what models say."""
+"""What the table shows of a row, read in the worker ``reads``: text, annotation, marks, predictions."""
 
 from __future__ import annotations
 

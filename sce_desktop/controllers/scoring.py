@@ -61,7 +61,7 @@ def window_threads() -> int:
 
 
 class Scorer(Baselines):
-    """Runs `work.score` in the model lane for the open project and says by signals what is new."""
+    """Runs `work.score` in the model worker for the open project and says by signals what is new."""
 
     _edited = Signal()
 
@@ -91,7 +91,7 @@ class Scorer(Baselines):
         self._shelf = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
         self._to_follow = False  # labels were edited
         # Edits that come together are scored once. A timer would fire after the window is painted; this is
-        # called before, so that the lane scores meanwhile.
+        # called before, so that the worker scores meanwhile.
         self._edited.connect(self._follow_edits, Qt.ConnectionType.QueuedConnection)
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show.timeout.connect(self._show_scores)
@@ -184,7 +184,7 @@ class Scorer(Baselines):
 
     @property
     def shelf(self) -> work.ModelCache:
-        """What the lane of models holds; only jobs of that lane use it."""
+        """What the worker of models holds; only jobs of that worker use it."""
         return self._shelf
 
     def choice(self) -> ModelChoice:
@@ -246,7 +246,7 @@ class Scorer(Baselines):
     def warm_up(self) -> None:
         """Load the model in the background, so that it is there when it is needed."""
         self.ready = self._load_failed = False
-        job = self._workspace.lanes.models.submit(
+        job = self._workspace.workers.models.submit(
             self._shelf.load,
             replace(self.choice(), baselines=()),
             title=_("Loading {model}", model=self.model),
@@ -259,7 +259,7 @@ class Scorer(Baselines):
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
         choice = replace(self.choice(), baselines=())
-        submit = self._workspace.lanes.models.submit
+        submit = self._workspace.workers.models.submit
         return submit(
             work.count_tokens, self._shelf, choice, text, title=_("Counting tokens"), quiet=True, first=True
         )
@@ -311,7 +311,7 @@ class Scorer(Baselines):
             self.choice(),
             self._screen(),
             title=_("Estimating the scoring time"),
-            lane="models",
+            worker="models",
             tell_failure=False,
         )
         job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
@@ -375,7 +375,7 @@ class Scorer(Baselines):
             choice,
             self._screen(),
             title=title,
-            lane="models",
+            worker="models",
             first=True,
             tell_failure=False,
         )

@@ -106,7 +106,7 @@ class StartReview(QObject):
             np.array(known, np.int64),
             cut=len(known) == MOST_KEPT,
             title=_("Finding a varied set of rows"),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(lambda ids: self._keep(ids, embedder))
@@ -125,7 +125,7 @@ class StartReview(QObject):
             self._scorer.known_vectors,
             row_id,
             title=_("Finding similar rows"),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(self._navigation.show_ids)

@@ -1,4 +1,4 @@
-"""What the lanes run for the import and export dialogs and the labels panel; like `controllers.work`."""
+"""What the workers run for the import and export dialogs and the labels panel; like `controllers.work`."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Tuner(QObject):
             choices,
             self.watch,
             title=_("Fine-tuning"),
-            lane="models",
+            worker="models",
         )
         job.warned.connect(self._show_warning)
         job.finished.connect(self._on_made)
@@ -147,7 +147,7 @@ class Tuner(QObject):
             tuning_work.learnable,
             self._workspace.project,
             title=_("Counting new labels"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_counted)
@@ -186,7 +186,7 @@ class Tuner(QObject):
             self._scorer.shelf,
             replace(self._scorer.choice(), baselines=()),
             title=_("Automatic fine-tuning"),
-            lane="models",
+            worker="models",
             tell_failure=False,
         )
         job.finished.connect(self._on_improved)
@@ -246,7 +246,7 @@ class Tuner(QObject):
             folder,
             force=replace_it,
             title=_("Exporting {version}", version=version.name),
-            lane="models",
+            worker="models",
         )
         job.finished.connect(
             lambda _done: self._messages.tell(
@@ -275,7 +275,7 @@ class Tuner(QObject):
             tuning_work.versions,
             self._workspace.project,
             title=_("Loading versions"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_loaded)

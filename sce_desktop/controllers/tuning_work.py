@@ -1,4 +1,4 @@
-"""What the lanes run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
+"""What the workers run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the lanes run for the window: thin calls of tasks, imported there and not in the GUI thread.
+"""What the workers run for the window: thin calls of tasks, imported there and not in the GUI thread.
 
-Importing torch, pandas or SQLAlchemy takes from half a second to many; in the lanes nobody waits for it.
+Importing torch, pandas or SQLAlchemy takes from half a second to many; in the workers nobody waits for it.
 """
 
 from __future__ import annotations

@@ -53,7 +53,7 @@ class SetResult:
     skewed: dict[str, Skewed | None] = field(default_factory=dict)
 
     def table_check(self, name: str) -> dict[str, Any]:
-        """Return what stands beside figures that use the table: the plain one, both on skewed resamples."""
+        """Return what stands beside figures that use the table: the plain one, both under imbalance."""
         if name not in self.plain:
             return {}
         skewed = self.skewed[name]

@@ -40,7 +40,7 @@ def skewed(
     ``with_table`` gives the probabilities of the rows at some places as if they were the whole table.
 
     A resample has as many rows of its leading label as the set allows and of all others together what is
-    left of its rows, drawn without replacement. At most `MOST` labels lead, those with the most rows.
+    left of its rows, drawn without replacement. At most `MOST` labels lead, by their rows.
     """
     random = np.random.default_rng(seed)
     sizes = np.bincount(gold, minlength=probabilities.shape[1])

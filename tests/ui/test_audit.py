@@ -64,7 +64,7 @@ def test_a_draw_that_is_stopped_closes_its_dialog(
     assert not dialog.isEnabled()
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(dialog.rejected):
-        for job in controllers.workspace.lanes.reads.jobs:
+        for job in controllers.workspace.workers.reads.jobs:
             job.cancel()
         go.set()
     assert controllers.workspace.project is not None

@@ -351,7 +351,7 @@ def test_the_table_goes_first(
     assert mine is not None
     order: list[str] = []
     other = controllers.workspace.submit(
-        _nothing, controllers.workspace.project, title="A filter", lane="reads", quiet=True
+        _nothing, controllers.workspace.project, title="A filter", worker="reads", quiet=True
     )
     other.finished.connect(lambda _: order.append("filter"))
     assert panel.looking.job is None
@@ -627,7 +627,7 @@ def test_the_project_may_be_closed_meanwhile(
     panel.show_cell(0, -1)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     assert panel.answer is None
     assert panel.shares_model.rowCount() == 0
     assert panel.examples.found is None

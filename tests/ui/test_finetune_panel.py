@@ -1,4 +1,4 @@
-"""The Fine-tune panel and the tuner behind it, with a stand-in for the method that the lane would run."""
+"""The Fine-tune panel and the tuner behind it, with a stand-in for the method that the worker would run."""
 
 from __future__ import annotations
 
@@ -629,7 +629,7 @@ def unfold(
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     assert not tried  # not before somebody looks
     click(qtbot, panel.start.settings_button)
-    qtbot.waitUntil(lambda: bool(tried) and not controllers.workspace.lanes.models.busy)
+    qtbot.waitUntil(lambda: bool(tried) and not controllers.workspace.workers.models.busy)
     wait_for_plan(qtbot, panel)
     return tried
 

@@ -404,7 +404,7 @@ def test_only_the_newest_question_is_asked(
         qtbot.keyClick(panel.list, Key.Key_Delete)
     held.set()
     assert "“Damaged”" in answer(qtbot, panel, "Cancel")
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     assert panel.findChild(QMessageBox) is None
 
 
@@ -432,7 +432,7 @@ def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
     controllers.projects.close_project()
     held.set()
     qtbot.waitUntil(
-        lambda: controllers.workspace.project is None and not controllers.workspace.lanes.reads.busy
+        lambda: controllers.workspace.project is None and not controllers.workspace.workers.reads.busy
     )
     assert not told
 
@@ -448,10 +448,12 @@ def test_a_split_opens_before_it_is_counted(
     assert dialog.isVisible()
     assert dialog.facts.text() == "Counting…"
     dialog.reject()
-    job = next(job for job in controllers.workspace.lanes.reads.jobs if job.title == "Counting affected rows")
+    job = next(
+        job for job in controllers.workspace.workers.reads.jobs if job.title == "Counting affected rows"
+    )
     assert job.state is JobState.CANCELLING
     held.set()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     dialog = panel.split_selected()
     assert dialog is not None
     qtbot.waitUntil(lambda: "1 row (1 by hand)" in dialog.facts.text())
@@ -549,7 +551,7 @@ def test_read_only_projects_are_shown_alone(
         assert names(controllers) == ["Late", "Damaged"]
         with qtbot.waitSignal(controllers.workspace.projectClosed):
             controllers.projects.close_project()
-        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+        qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 # --- what is shown -----------------------------------------------------------------------------------------

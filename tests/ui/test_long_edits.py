@@ -140,7 +140,7 @@ def test_what_goes_wrong_is_told_and_ends_it(
         with qtbot.waitSignal(opened.messages.told) as told:
             opened.edits.undo()
         assert told.args == ["The disk is full: make room.", "warn"]
-    qtbot.waitUntil(lambda: not opened.workspace.lanes.edits.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.workers.edits.busy)
     assert not opened.workspace.refuses_edit()
     with qtbot.waitSignal(opened.edits.changed):
         opened.edits.undo()
@@ -154,12 +154,12 @@ def test_a_project_is_closed_when_its_long_edit_is_through(
     assert opened.workspace.project is not None
     path = opened.workspace.project.path
     opened.edits.undo()
-    qtbot.waitUntil(lambda: opened.workspace.lanes.edits.jobs[0].started_at is not None)
+    qtbot.waitUntil(lambda: opened.workspace.workers.edits.jobs[0].started_at is not None)
     opened.projects.close_project()
     assert opened.workspace.project is not None
     with qtbot.waitSignal(opened.workspace.projectClosed):
         gate.set()
-    qtbot.waitUntil(lambda: not opened.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.workers.files.busy)
     open_in(qtbot, opened, path)
     settle(qtbot, opened)
     assert labelled(opened) == {}

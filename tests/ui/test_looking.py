@@ -10,16 +10,16 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.jobs import JobState, Lane
+from sce_desktop.controllers.jobs import JobState, WorkerQueue
 from sce_desktop.core.progress import Progress
 from sce_desktop.ui.kit.looking import Looking
 
 
 @pytest.fixture
-def lane(qtbot: QtBot) -> Iterator[Lane]:
-    lane = Lane("looking")
-    yield lane
-    assert lane.close(10)
+def worker(qtbot: QtBot) -> Iterator[WorkerQueue]:
+    worker = WorkerQueue("looking")
+    yield worker
+    assert worker.close(10)
 
 
 class _Panel(QWidget):
@@ -80,7 +80,7 @@ def test_nobody_sees_a_panel_behind_the_tab_of_another(qtbot: QtBot) -> None:
     qtbot.waitUntil(lambda: panels[1].told == [True, False])
 
 
-def test_nothing_is_due_while_its_job_runs(qtbot: QtBot, lane: Lane) -> None:
+def test_nothing_is_due_while_its_job_runs(qtbot: QtBot, worker: WorkerQueue) -> None:
     gate = threading.Event()
 
     def task(*, progress: Progress) -> None:
@@ -90,7 +90,7 @@ def test_nothing_is_due_while_its_job_runs(qtbot: QtBot, lane: Lane) -> None:
     qtbot.addWidget(panel)
     panel.show()
     qtbot.waitUntil(lambda: panel.told == [True])
-    job = panel.looking.follow(lane.submit(task, title="Counting"))
+    job = panel.looking.follow(worker.submit(task, title="Counting"))
     panel.looking.soon()
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     assert panel.times == 0
@@ -99,11 +99,13 @@ def test_nothing_is_due_while_its_job_runs(qtbot: QtBot, lane: Lane) -> None:
     assert panel.looking.job is None
 
 
-def test_what_is_slow_is_followed_by_a_rest_unless_it_is_wanted_at_once(qtbot: QtBot, lane: Lane) -> None:
+def test_what_is_slow_is_followed_by_a_rest_unless_it_is_wanted_at_once(
+    qtbot: QtBot, worker: WorkerQueue
+) -> None:
     panel = _Panel(rest=1_000_000)
     qtbot.addWidget(panel)
     panel.show()
-    job = panel.looking.follow(lane.submit(lambda *, progress: None, title="Counting"))
+    job = panel.looking.follow(worker.submit(lambda *, progress: None, title="Counting"))
     qtbot.waitUntil(lambda: panel.looking.job is None)
     assert job.seconds > 0
     panel.looking.soon()
@@ -112,15 +114,15 @@ def test_what_is_slow_is_followed_by_a_rest_unless_it_is_wanted_at_once(qtbot: Q
     qtbot.waitUntil(lambda: panel.times == 1)
 
 
-def test_what_belongs_to_another_project_is_forgotten(qtbot: QtBot, lane: Lane) -> None:
+def test_what_belongs_to_another_project_is_forgotten(qtbot: QtBot, worker: WorkerQueue) -> None:
     panel = _Panel()
     qtbot.addWidget(panel)
     panel.show()
     qtbot.waitUntil(lambda: panel.told == [True])
-    job = panel.looking.follow(lane.submit(lambda *, progress: None, title="Counting"))
+    job = panel.looking.follow(worker.submit(lambda *, progress: None, title="Counting"))
     panel.looking.soon()
     panel.looking.forget()
     assert panel.looking.idle
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert not job.attached
     assert panel.times == 0

@@ -39,7 +39,7 @@ def path(qtbot: QtBot, lost: LostProject, controllers: Controllers, make_project
         controllers.projects.open_project(path)
     assert controllers.edits.decide([1], Decision.LABEL, [1])
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     return path
 
@@ -107,7 +107,7 @@ def test_all_of_it_is_saved_and_one_goes_on_there(
     )
     assert list(controllers.workspace.project.annotations(range(1, 6))) == [1]
     assert controllers.edits.decide([2], Decision.LABEL, [2])
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     lost.watch.look()
     assert lost.box is None
     assert not [file.name for file in tmp_path.iterdir() if "rescued" in file.name or "Parcels" in file.name]
@@ -120,7 +120,7 @@ def test_closing_without_saving_leaves_nothing(
     assert lost.asks()
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         button(lost.box, "Close without saving").click()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert not list(path.parent.glob("Parcels*"))
 
 

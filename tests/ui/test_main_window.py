@@ -26,7 +26,7 @@ from shiboken6 import isValid
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import JobState, Lanes
+from sce_desktop.controllers.jobs import JobState, WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
@@ -216,7 +216,7 @@ def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
     assert window.strip.text.text().startswith("There is a later change" if meanwhile else "Undone: ")
     controllers.projects.close_project()
     qtbot.waitUntil(lambda: controllers.workspace.project is None)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     controllers = open_in(qtbot, window, path)
     assert "bulk" not in window.strip.text.text()
 
@@ -315,7 +315,7 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
     controllers = open_in(qtbot, window, path)
     assert controllers.edits.decide([1], Decision.NONE)
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     path.unlink()
     with qtbot.waitSignal(controllers.projects.rescued):
@@ -633,9 +633,9 @@ def test_open_and_append_ask_for_a_file(
 # --- ways out ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+@pytest.mark.parametrize("worker", ["models", "files", "reads"])
 def test_closing_during_work_waits_for_it_and_loses_nothing(
-    qtbot: QtBot, window: MainWindow, lanes: Lanes, make_project: MakeProject, lane: str
+    qtbot: QtBot, window: MainWindow, workers: WorkerQueues, make_project: MakeProject, worker: str
 ) -> None:
     path = make_project()
     controllers = open_in(qtbot, window, path)
@@ -650,7 +650,7 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
         finally:
             ended.set()
 
-    job = controllers.workspace.submit(slow_to_stop, title="Slow", lane=lane)  # type: ignore[arg-type]
+    job = controllers.workspace.submit(slow_to_stop, title="Slow", worker=worker)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         assert not window.close()
@@ -664,7 +664,7 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
 
 
 def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not any(lane.busy for lane in window._controllers.workspace.lanes))
+    qtbot.waitUntil(lambda: not any(worker.busy for worker in window._controllers.workspace.workers))
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
 

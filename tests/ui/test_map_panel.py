@@ -67,7 +67,7 @@ def panel(qtbot: QtBot, controllers: Controllers, theme: Theme) -> Iterator[MapP
     qtbot.waitExposed(panel)
     yield panel
     settle(qtbot, controllers)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 @pytest.fixture
@@ -276,7 +276,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     for method in ("umap", "pca", "umap"):
         opened.bar.methodChosen.emit(method)
         if method == "umap" and not made:
-            assert opened.data._layout_job.lane == "maps"  # for minutes: nothing else may wait there
+            assert opened.data._layout_job.worker == "maps"  # for minutes: nothing else may wait there
         qtbot.waitUntil(
             lambda method=method: opened.data.map.method == method and opened.data.facts is not None
         )

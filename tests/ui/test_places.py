@@ -64,7 +64,7 @@ def test_a_project_opens_where_it_was_closed(
     query = controllers.navigation.query
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
     assert controllers.navigation.query == query

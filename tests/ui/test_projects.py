@@ -65,7 +65,7 @@ def test_open_and_close(qtbot: QtBot, controllers: Controllers, make_project: Ma
     with qtbot.waitSignals([controllers.navigation.currentRowChanged, controllers.workspace.projectClosed]):
         controllers.projects.close_project()
     assert controllers.workspace.project is None
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert (
         controllers.workspace.labels,
         controllers.navigation.current_row,
@@ -172,7 +172,7 @@ def test_the_second_window_takes_over_by_one_click(
     assert len(offers) == 1
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
     with Project.open(path) as again:
         assert list(again.annotations([1, 2])) == [1, 2]
@@ -208,23 +208,23 @@ def test_opening_another_project_ends_the_work_on_the_first(
 ) -> None:
     first = open_in(qtbot, controllers, make_project("First"))
     job = controllers.workspace.submit(endless, first, title="Endless")
-    reading = controllers.workspace.submit(endless, first, title="Endless too", lane="reads", quiet=True)
-    controllers.workspace.lanes.files.cancel_all()  # opening waits in the same lane: not meant here
+    reading = controllers.workspace.submit(endless, first, title="Endless too", worker="reads", quiet=True)
+    controllers.workspace.workers.files.cancel_all()  # opening waits in the same worker: not meant here
     second = make_project("Second", texts=("one",))
     opened = open_in(qtbot, controllers, second)
     assert opened.row_count() == 1
     assert (job.state, reading.state) == (JobState.CANCELLED, JobState.CANCELLED)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert not list(second.parent.glob("First.sce-*"))
 
 
-@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+@pytest.mark.parametrize("worker", ["models", "files", "reads"])
 def test_shut_down_waits_for_work_and_leaves_one_file(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, lane: str
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, worker: str
 ) -> None:
     path = make_project()
     project = open_in(qtbot, controllers, path)
-    job = controllers.workspace.submit(endless, project, title="Endless", lane=lane)  # type: ignore[arg-type]
+    job = controllers.workspace.submit(endless, project, title="Endless", worker=worker)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         controllers.projects.shut_down()

@@ -156,7 +156,7 @@ def test_project_found_damaged_while_it_is_open_can_be_repaired(
     project = controllers.workspace.project
     assert project is not None
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     with closing(sqlite3.connect(path)) as plain:
         (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'marks'").fetchone()

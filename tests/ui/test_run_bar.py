@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import scoring, work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
@@ -265,9 +265,9 @@ def test_a_read_only_project_is_not_scored(
 
 
 def test_an_llm_of_the_settings_stands_beside_similarity(
-    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: Engine
+    qtbot: QtBot, workers: WorkerQueues, tmp_path: Path, make_project: MakeProject, engine: Engine
 ) -> None:
-    controllers = Controllers(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
+    controllers = Controllers(workers, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
     bar = wired(RunBar, controllers)()
     qtbot.addWidget(bar)
     open_in(qtbot, controllers, make_project(labels=LABELS))

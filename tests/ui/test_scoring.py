@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Job, JobState, Lanes
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueues
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
@@ -274,7 +274,7 @@ def test_a_read_only_project_stays_with_its_version(
         assert controllers.scorer.version is not None
         with qtbot.waitSignal(controllers.workspace.projectClosed):
             controllers.projects.close_project()
-        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+        qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 def test_sample_is_imported_and_scored_at_once(
@@ -295,7 +295,7 @@ def test_sample_is_imported_and_scored_at_once(
 def ask_estimate(controllers: Controllers) -> Job:
     scorer = controllers.scorer
     arguments = (controllers.workspace.project, scorer.shelf, scorer.choice(), scorer._screen())
-    return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", lane="models")
+    return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", worker="models")
 
 
 def test_with_a_real_model(
@@ -492,9 +492,9 @@ def test_an_llm_as_the_model_makes_no_vectors(
 
 
 def test_a_baseline_that_is_none_is_told_and_left_out(
-    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
+    qtbot: QtBot, workers: WorkerQueues, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
 ) -> None:
-    controllers = Controllers(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
+    controllers = Controllers(workers, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(labels=LABELS))
     assert controllers.scorer.baselines == ()

@@ -75,7 +75,7 @@ def answer(bench: Bench, button: str) -> None:
 
 def rest(qtbot: QtBot, controllers: Controllers) -> None:
     """Wait until bulk actions are through."""
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     settle(qtbot, controllers)
 
 

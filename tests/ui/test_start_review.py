@@ -59,7 +59,7 @@ def test_the_first_scoring_leads_to_the_default_queue(
     controllers.messages.offered.connect(lambda *told: offered.append(told))
     controllers.navigation.set_query(RowQuery())
     qtbot.waitUntil(
-        lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.lanes.reads.busy is False
+        lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.workers.reads.busy is False
     )
     QTest.keyClick(table, Qt.Key.Key_Q)
     qtbot.waitUntil(lambda: queue_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
@@ -183,7 +183,7 @@ def test_the_queue_keeps_its_order_until_something_changes_it(
     assert begin(qtbot, controllers) == first  # who takes a decision back finds the row where it was
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     project = open_in(qtbot, controllers, path)
     assert begin(qtbot, controllers) == first  # after a restart, too
     more = [(str(n), f"Text {n}") for n in range(12, 16)]

@@ -50,7 +50,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
         dialog.accept()
     studio.until(lambda: controllers.workspace.project is not None and controllers.workspace.labels)
     studio.until(
-        lambda: controllers.workspace.counts is not None and not controllers.workspace.lanes.reads.busy
+        lambda: controllers.workspace.counts is not None and not controllers.workspace.workers.reads.busy
     )
     studio.score()
     assert [run.title for run in controllers.workspace.runs] == [

@@ -1,4 +1,4 @@
-"""Draws training groups: texts of one set, a label list worded and filled up anew each time, WordNet glosses.
+"""Draws training groups: texts of one set, a label list worded and filled up at random, WordNet glosses.
 
 Label diversity decides, so every set and every wording is drawn from.
 """

@@ -1,4 +1,4 @@
-"""What runs say about all rows, kept as arrays: queues are ordered and filtered without asking the file anew.
+"""What runs say about all rows, kept as arrays: queues are ordered and filtered without a query.
 
 What a run has said about a row never changes, so arrays only grow: a look at how many rows the run has scored
 by now says whether they are up to date, and what came since is read alone.

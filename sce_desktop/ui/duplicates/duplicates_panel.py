@@ -245,7 +245,7 @@ class DuplicatesPanel(QWidget):
             self._workspace.project,
             groups,
             title=_("Reading duplicates"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         self._looked_at = groups

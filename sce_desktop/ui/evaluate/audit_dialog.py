@@ -69,7 +69,7 @@ class AuditDialog(ProjectDialog):
                     audit_work.plan,
                     workspace.project,
                     title=_("Preparing an audit sample"),
-                    lane="reads",
+                    worker="reads",
                     quiet=True,
                     tell_failure=False,
                 )

@@ -71,7 +71,7 @@ class DoubtsList(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Find label errors, in the lane of files: it may take longer than the table can wait."""
+        """Find label errors, in the worker of files: it may take longer than the table can wait."""
         if self._workspace.project is None or self._job is not None:
             return
         known = self._scorer.known_vectors

@@ -1,6 +1,6 @@
 """How good the models are on the labelled rows, and always what such figures apply to.
 
-Measured in the lane ``reads`` while the panel is on the screen, again a moment after labels or scores change.
+Measured in the worker ``reads`` while the panel is visible, again a moment after labels or scores change.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 400
 _LATE_MS = 1000  # a longer pause than this is shown
-_SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the lane, too
+_SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the worker, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
 
@@ -242,7 +242,7 @@ class EvaluatePanel(QWidget):
             [run.alias for run in self._workspace.runs],
             self.bar.rolled.isChecked(),
             title=_("Evaluating the models"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_found)

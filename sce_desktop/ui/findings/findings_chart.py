@@ -1,6 +1,6 @@
 """Shares, or numbers of rows, over time as lines; which labels are drawn is chosen beside them.
 
-Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in its lane before.
+Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in a worker.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class FindingsExports(QObject):
             self.answer,
             order,
             title=_("Copying the findings"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )

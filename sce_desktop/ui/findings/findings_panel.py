@@ -1,7 +1,7 @@
 """What the texts say: shares of the labels, by a column, over time, with the rows behind every figure.
 
-All of it is computed in the lane ``reads`` while the panel is on the screen, anew a moment after something
-has changed. Whatever else that lane is asked meanwhile goes first: the table must not wait for a figure.
+All of it is computed in the worker ``reads`` while the panel is on the screen, anew a moment after something
+has changed. Whatever else that worker is asked meanwhile goes first: the table must not wait for a figure.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PAUSE_MS = 600  # between a change and the figures that follow it
 SCORING_MS = 10_000  # while scores come in, all the time
-_REST = 3  # the lane is left alone for so many times as long as the figures took
+_REST = 3  # the worker is left alone for so many times as long as the figures took
 _MOST_YIELDS = 3  # in succession: then the figures come first for once
 _NO_LABELS = _("No labels yet: add one in the Labels panel.")
 _NOTHING = _("No rows are labelled or scored yet: score the rows, or label some of them.")
@@ -150,7 +150,7 @@ class FindingsPanel(QWidget):
         preferences.settingsChanged.connect(self._on_settings)
         workspace.projectOpened.connect(self._begin)
         workspace.projectClosed.connect(self._end)
-        workspace.lanes.reads.jobSubmitted.connect(self._on_other_job)
+        workspace.workers.reads.jobSubmitted.connect(self._on_other_job)
         self._begin()
 
     # --- when to look --------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ class FindingsPanel(QWidget):
                 fn,  # type: ignore[arg-type]
                 *args,
                 title=title,
-                lane="reads",
+                worker="reads",
                 quiet=True,
                 tell_failure=False,
                 **keywords,  # type: ignore[arg-type]

@@ -122,7 +122,7 @@ class FineTunePanel(QWidget):
             self.start.pace,
             epochs=self.start.epochs.value(),
             title=_("Counting examples"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_plan)
@@ -148,7 +148,7 @@ class FineTunePanel(QWidget):
             scorer.shelf,
             replace(scorer.choice(), baselines=()),
             title=_("Timing the text encoder"),
-            lane="models",
+            worker="models",
             quiet=True,
             tell_failure=False,
         )
@@ -243,7 +243,7 @@ class FineTunePanel(QWidget):
             self._workspace.project,
             ids,
             title=_("Reading texts"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self.result.show_texts)

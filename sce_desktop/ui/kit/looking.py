@@ -25,7 +25,7 @@ class Looking(QObject):
     """Belongs to a panel. ``pause`` is in ms, between a change and the work that follows it.
 
     With ``rest``, a job is followed by a pause of at least so many times its length: what is slow must leave
-    its lane to the table.
+    its worker to the table.
     """
 
     changed = Signal(bool)  # somebody looks, or nobody any more

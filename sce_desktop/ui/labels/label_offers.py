@@ -64,7 +64,7 @@ class LabelOffers(QObject):
                 table_work.read_labels,
                 path,
                 title=_("Reading {name}", name=path.name),
-                lane="reads",
+                worker="reads",
                 quiet=True,
                 tell_failure=False,
             )

@@ -182,7 +182,7 @@ def submit_effects(workspace: Workspace, label_ids: Sequence[int], into_id: int 
         label_ids,
         into_id,
         title=_("Counting affected rows"),
-        lane="reads",
+        worker="reads",
         first=True,
         quiet=True,
     )

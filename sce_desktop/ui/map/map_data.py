@@ -1,6 +1,6 @@
 """What the map knows of the open project: places of rows, answers, predictions, read while somebody looks.
 
-Places are computed in a lane once for the open project and kept; answers and predictions are read again a
+Places are computed in a worker once for the open project and kept; answers and predictions are read again a
 moment after they change. What a job brings is dropped if something newer has been asked for since.
 """
 
@@ -196,7 +196,7 @@ class MapData(QObject):
             self._scorer.known_vectors,
             method,
             title=_("Computing the map"),
-            lane="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
+            worker="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
             tell_failure=False,
         )
         job.progressed.connect(self._on_progress)
@@ -274,7 +274,7 @@ class MapData(QObject):
         found = self.map
         if self._workspace.project is None or found is None:
             return
-        submit = partial(self._workspace.submit, title=_("Loading the map"), lane="reads", quiet=True)
+        submit = partial(self._workspace.submit, title=_("Loading the map"), worker="reads", quiet=True)
         if self._changed is not None and self.facts is not None:
             ids = np.array(sorted(self._changed), np.int64)
             job = submit(map_work.answers_of, self._workspace.project, found.row_ids, ids.tolist())

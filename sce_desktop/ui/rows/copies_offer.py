@@ -17,7 +17,7 @@ from sce_desktop.core.i18n import _
 
 
 class CopiesOffer(QObject):
-    """Looks for them in the lane ``reads`` after each decision about one row; the next one takes over."""
+    """Looks for them in the worker ``reads`` after each decision about one row; the next one takes over."""
 
     found = Signal(object, object)  # how many rows, and the key that labels them
 
@@ -62,7 +62,7 @@ class CopiesOffer(QObject):
             project,
             self._row_id,
             title=_("Searching for duplicates"),
-            lane="reads",
+            worker="reads",
             quiet=True,
             first=True,
         )

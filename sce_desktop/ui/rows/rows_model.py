@@ -1,7 +1,7 @@
 """The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
 
 Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
-read in the lane ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
+read in the worker ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
 only another query resets the model.
 """
 
@@ -183,7 +183,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def find(self) -> None:
-        """Answer the query in the lane ``reads``; the rows of before stay until then."""
+        """Answer the query in the worker ``reads``; the rows of before stay until then."""
         project = self._workspace.project
         if project is None:
             return
@@ -199,7 +199,7 @@ class RowsModel(QAbstractTableModel):
             self.labels,
             to_open=from_top and leads_to_open(query),
             title=_("Finding rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
             tell_failure=False,
@@ -287,7 +287,7 @@ class RowsModel(QAbstractTableModel):
             self.runs,
             self.labels,
             title=_("Reading rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )

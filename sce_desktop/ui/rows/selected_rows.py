@@ -182,7 +182,7 @@ def _count_relabelled(
     return count_relabelled(project, ids, answer_for(decision, label_ids))
 
 
-# --- what the lane runs ------------------------------------------------------------------------------------
+# --- what the worker runs ----------------------------------------------------------------------------------
 
 
 def add_label(

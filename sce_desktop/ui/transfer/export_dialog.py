@@ -192,7 +192,7 @@ class ExportDialog(ProjectDialog):
                 self._workspace.project,
                 self._navigation.query,
                 title=_("Counting"),
-                lane="reads",
+                worker="reads",
                 quiet=True,
                 tell_failure=False,
             )

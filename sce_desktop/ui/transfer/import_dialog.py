@@ -235,7 +235,7 @@ class ImportDialog(ProjectDialog):
         drop(self._looking)
         drop(self._scanning)
         self._scan = None
-        self._looking = self._workspace.lanes.reads.submit(
+        self._looking = self._workspace.workers.reads.submit(
             table_work.look,
             self._path,
             self.reading.options,
@@ -319,7 +319,7 @@ class ImportDialog(ProjectDialog):
                 table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
             )
         else:
-            self._scanning = self._workspace.lanes.files.submit(
+            self._scanning = self._workspace.workers.files.submit(
                 table_work.scan, *arguments, title=title, quiet=True
             )
         self._scanning.progressed.connect(self._on_scan_progress)

@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.jobs import Job, JobState, Lane
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
@@ -66,14 +66,14 @@ def message_of(job: Job) -> str:
 
 
 class JobsModel(QAbstractTableModel):
-    """The jobs of the lanes, newest first, without quiet ones."""
+    """The jobs of the workers, newest first, without quiet ones."""
 
-    def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs: list[Job] = []
-        for lane in lanes:
-            lane.jobSubmitted.connect(self._on_submitted)
-            lane.jobChanged.connect(self._on_changed)
+        for worker in workers:
+            worker.jobSubmitted.connect(self._on_submitted)
+            worker.jobChanged.connect(self._on_changed)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
         """One row per job."""
@@ -149,10 +149,10 @@ class JobsPanel(QWidget):
 
     cancelAsked = Signal(object)  # Job
 
-    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(_("Jobs and log"))
-        self.model = JobsModel(lanes, self)
+        self.model = JobsModel(workers, self)
         self.table = QTableView()
         self.table.setTabKeyNavigation(False)
         self.table.setModel(self.model)

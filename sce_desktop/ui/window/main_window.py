@@ -64,7 +64,7 @@ from sce_desktop.ui.window.workspace import Workspace
 TITLE = "SCE Desktop"
 _STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
 _JOBS = DockPart(
-    "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.lanes), project=False
+    "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.workers), project=False
 )
 
 
@@ -104,7 +104,7 @@ class MainWindow(QMainWindow):
         self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
         self.drops = Drops(self, self.pages, self.open_path, controllers.messages.tell)  # type: ignore[arg-type]
 
-        self.status = StatusBar(controllers.workspace.lanes)
+        self.status = StatusBar(controllers.workspace.workers)
         self.setStatusBar(self.status)
         self.docks = {part.name: self._dock(part) for part in (*parts.docks, _JOBS)}
         self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
