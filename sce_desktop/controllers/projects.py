@@ -14,10 +14,10 @@ from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.messages import Messages, Tone
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.places import Places
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import follow_runs
 from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.view_state import ViewState
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.errors import RescuedProject
@@ -52,7 +52,7 @@ class Projects(QObject):
         self._scorer = scorer
         self._preferences = preferences
         self._messages = messages
-        self._places = Places(preferences.settings.file.with_name("places.json"))
+        self._view_state = ViewState(preferences.settings.file.with_name("places.json"))
         self._closing = False
 
     @Slot()
@@ -147,7 +147,7 @@ class Projects(QObject):
         )
 
         def open_saved() -> None:
-            self._places.keep(
+            self._view_state.keep(
                 path, self._navigation.query, self._navigation.current_row, self._navigation.folded
             )
             self.open_project(path)
@@ -194,8 +194,8 @@ class Projects(QObject):
         self._scorer.follow_model()
         self._scorer.refresh()
         self._scorer.follow_version()
-        query, row = self._places.of(project.path)
-        self._navigation.folded = self._places.folded(project.path)
+        query, row = self._view_state.shown_last(project.path)
+        self._navigation.folded = self._view_state.folded(project.path)
         self._navigation.take_query(follow_runs(query, self._workspace.runs))
         self._workspace.projectOpened.emit(project)
         self._navigation.queryChanged.emit(self._navigation.query)
@@ -218,7 +218,7 @@ class Projects(QObject):
         """Let go of the project, on which nothing works any more, and close its file in the files worker."""
         if self._workspace.project is None:
             return None
-        self._places.keep(
+        self._view_state.keep(
             self._workspace.project.path,
             self._navigation.query,
             self._navigation.current_row,

@@ -88,7 +88,7 @@ class Scorer(Baselines):
         self._stage = ""  # of the scoring that runs
         self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
-        self._shelf = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
+        self._model_cache = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
         self._to_follow = False  # labels were edited
         # Edits that come together are scored once. A timer would fire after the window is painted; this is
         # called before, so that the worker scores meanwhile.
@@ -183,9 +183,9 @@ class Scorer(Baselines):
             self.warm_up()
 
     @property
-    def shelf(self) -> work.ModelCache:
+    def model_cache(self) -> work.ModelCache:
         """What the worker of models holds; only jobs of that worker use it."""
-        return self._shelf
+        return self._model_cache
 
     def choice(self) -> ModelChoice:
         """What is loaded next."""
@@ -201,24 +201,24 @@ class Scorer(Baselines):
         """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
             return _("Model not loaded") if self._load_failed else _("Loading the model…")
-        if self._shelf.device == "cpu":
+        if self._model_cache.device == "cpu":
             where = _(
                 "CPU, {used} of {all} cores",
                 used=self.choice().threads,
                 all=os.cpu_count() or self.choice().threads,
             )
         else:
-            where = self._shelf.device.upper()
+            where = self._model_cache.device.upper()
         return (
             where
-            if self._shelf.precision in ("", FLOAT32)
-            else _("{device}, {precision}", device=where, precision=self._shelf.precision)
+            if self._model_cache.precision in ("", FLOAT32)
+            else _("{device}, {precision}", device=where, precision=self._model_cache.precision)
         )
 
     @property
     def devices(self) -> tuple[Device, ...]:
         """What models can run on, and what they cannot; empty until torch has been asked."""
-        return self._shelf.devices
+        return self._model_cache.devices
 
     @property
     def known_vectors(self) -> KnownVectors | None:
@@ -233,7 +233,7 @@ class Scorer(Baselines):
     @property
     def base_vectors(self) -> KnownVectors | None:
         """The text vectors that the base model has made, from which a fine-tune starts."""
-        return self._shelf.known_vectors
+        return self._model_cache.known_vectors
 
     def why_no_vectors(self) -> str:
         """Why what needs text vectors cannot be done now, in one sentence; empty if it perhaps can."""
@@ -247,7 +247,7 @@ class Scorer(Baselines):
         """Load the model in the background, so that it is there when it is needed."""
         self.ready = self._load_failed = False
         job = self._workspace.workers.models.submit(
-            self._shelf.load,
+            self._model_cache.load,
             replace(self.choice(), baselines=()),
             title=_("Loading {model}", model=self.model),
         )
@@ -261,7 +261,13 @@ class Scorer(Baselines):
         choice = replace(self.choice(), baselines=())
         submit = self._workspace.workers.models.submit
         return submit(
-            work.count_tokens, self._shelf, choice, text, title=_("Counting tokens"), quiet=True, first=True
+            work.count_tokens,
+            self._model_cache,
+            choice,
+            text,
+            title=_("Counting tokens"),
+            quiet=True,
+            first=True,
         )
 
     def _on_loaded(self, model: str) -> None:
@@ -307,7 +313,7 @@ class Scorer(Baselines):
         job = self._workspace.submit(
             work.estimate,
             self._workspace.project,
-            self._shelf,
+            self._model_cache,
             self.choice(),
             self._screen(),
             title=_("Estimating the scoring time"),
@@ -371,7 +377,7 @@ class Scorer(Baselines):
         job = self._workspace.submit(
             fn,
             self._workspace.project,
-            self._shelf,
+            self._model_cache,
             choice,
             self._screen(),
             title=title,

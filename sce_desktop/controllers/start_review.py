@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.places import MOST_KEPT
 from sce_desktop.controllers.queries import is_selection, queue_name, without_filters
+from sce_desktop.controllers.view_state import MOST_KEPT
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import DIGIT_KEYS
 from sce_desktop.core.i18n import _

@@ -76,7 +76,7 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.finetune,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
             choices,
             self.watch,
@@ -183,7 +183,7 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.improve,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
             title=_("Automatic fine-tuning"),
             worker="models",
@@ -240,7 +240,7 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.export,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), model=version.base, baselines=()),
             version,
             folder,

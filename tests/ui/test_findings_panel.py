@@ -81,7 +81,7 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     """Until the panel shows what it was asked, about what there is."""
 
     def ready() -> bool:
-        return not panel._dirty and panel.looking.idle and panel._cell_job is None
+        return not panel._dirty and panel.visibility.idle and panel._cell_job is None
 
     qtbot.waitUntil(ready)
 
@@ -332,7 +332,7 @@ def test_nothing_is_computed_out_of_sight(
     panel.hide()
     controllers.edits.decide([1], Decision.NONE)
     settle(qtbot, controllers)
-    assert not panel.looking.idle
+    assert not panel.visibility.idle
     assert looked == []
     panel.show()
     wait(qtbot, panel)
@@ -347,14 +347,14 @@ def test_the_table_goes_first(
     opened(qtbot, controllers, panel, path)
     panel._on_asked()
     panel._look()
-    mine = panel.looking.job
+    mine = panel.visibility.job
     assert mine is not None
     order: list[str] = []
     other = controllers.workspace.submit(
         _nothing, controllers.workspace.project, title="A filter", worker="reads", quiet=True
     )
     other.finished.connect(lambda _: order.append("filter"))
-    assert panel.looking.job is None
+    assert panel.visibility.job is None
     assert not mine.attached
     wait(qtbot, panel)
     assert order == ["filter"]

@@ -96,7 +96,7 @@ class FakeMethod:
     def finetune(
         self,
         project: Project,
-        _shelf: object,
+        _model_cache: object,
         choice: object,
         choices: TuneChoices,
         watch: Watch,
@@ -113,7 +113,7 @@ class FakeMethod:
         return make_version(project, metrics=metrics(cut_short=watch.enough.is_set()))
 
     def improve(
-        self, project: Project, _shelf: object, choice: object, *, progress: Progress
+        self, project: Project, _model_cache: object, choice: object, *, progress: Progress
     ) -> tuple[str, ModelVersion | None]:
         self.improved += 1
         while not self.go_on.wait(0.002):
@@ -162,7 +162,7 @@ def panel(qtbot: QtBot, controllers: Controllers, project: Project, theme: objec
 
 
 def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
-    qtbot.waitUntil(lambda: panel.looking.idle)
+    qtbot.waitUntil(lambda: panel.visibility.idle)
 
 
 def label(controllers: Controllers, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
@@ -554,7 +554,12 @@ def test_a_version_is_exported(
     written: list[tuple[str, Path]] = []
 
     def export(
-        _project: object, _shelf: object, _choice: object, version: ModelVersion, folder: Path, **_: object
+        _project: object,
+        _model_cache: object,
+        _choice: object,
+        version: ModelVersion,
+        folder: Path,
+        **_: object,
     ) -> None:
         written.append((version.name, folder))
 
@@ -578,23 +583,23 @@ def test_an_export_leaves_the_vectors_of_the_window_alone(
         def save_pretrained(self, folder: Path, *, card: str) -> None:
             written.append((folder, card))
 
-    shelf = work.ModelCache(cache_megabytes=1)
-    known = shelf.known_vectors = KnownVectors("of the window", DictCache())
+    model_cache = work.ModelCache(cache_megabytes=1)
+    known = model_cache.known_vectors = KnownVectors("of the window", DictCache())
     monkeypatch.setattr(work.ModelCache, "open", lambda *_, **__: None)
     monkeypatch.setattr(work.ModelCache, "version_model", lambda *_: Model())
     monkeypatch.setattr(card, "version_card", lambda version, _model: f"from {version.base}")
     version = make_version(project, base="another")
     choice = ModelChoice("another", (), "cpu", 1)
-    tuning_work.export(project, shelf, choice, version, tmp_path / "out", progress=SilentProgress())
+    tuning_work.export(project, model_cache, choice, version, tmp_path / "out", progress=SilentProgress())
     assert written == [(tmp_path / "out", "from another")]
-    assert shelf.known_vectors is known
+    assert model_cache.known_vectors is known
 
 
 def test_a_project_of_the_same_name_gets_its_own_version(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = work.ModelCache(cache_megabytes=1)
-    shelf._session = object()  # type: ignore[assignment]
+    model_cache = work.ModelCache(cache_megabytes=1)
+    model_cache._session = object()  # type: ignore[assignment]
     monkeypatch.setattr(version_models, "version_model", lambda _project, version, _source: version)
     first = make_version(project)
     for other in (
@@ -602,9 +607,9 @@ def test_a_project_of_the_same_name_gets_its_own_version(
         replace(first, created_at="2030-01-01"),
         replace(first, base_fingerprint="other"),
     ):
-        found: object = shelf.version_model(project, first)
+        found: object = model_cache.version_model(project, first)
         assert found is first
-        found = shelf.version_model(project, other)
+        found = model_cache.version_model(project, other)
         assert found is other
 
 
@@ -619,7 +624,7 @@ def unfold(
     """Open the settings with a trial that finds ``found``; return what it was tried on."""
     tried: list[object] = []
 
-    def pace(project: Project, _shelf: object, choice: ModelChoice, *, progress: Progress) -> object:
+    def pace(project: Project, _model_cache: object, choice: ModelChoice, *, progress: Progress) -> object:
         tried.append((project, choice.model))
         return found
 
@@ -823,7 +828,7 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     qtbot: QtBot, panel: FineTunePanel, project: Project
 ) -> None:
     controllers = controllers_of(panel)
-    known = controllers.scorer._shelf.known_vectors = KnownVectors("as it was", DictCache())
+    known = controllers.scorer._model_cache.known_vectors = KnownVectors("as it was", DictCache())
     version = make_version(project, settings={"epochs": 100, "calibrated": True, "embedder": "adapted"})
     plain = make_version(project)
     controllers.scorer.use_version(version.id)
@@ -831,7 +836,9 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     assert controllers.scorer.base_vectors is known
     controllers.scorer.use_version(plain.id)
     assert controllers.scorer.known_vectors is known
-    fewer = controllers.scorer._shelf.known_vectors = KnownVectors("e:bfloat16", known.cache, "bfloat16")
+    fewer = controllers.scorer._model_cache.known_vectors = KnownVectors(
+        "e:bfloat16", known.cache, "bfloat16"
+    )
     controllers.scorer.use_version(version.id)
     assert controllers.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     controllers.scorer.use_version(None)

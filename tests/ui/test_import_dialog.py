@@ -40,7 +40,7 @@ def settle(qtbot: QtBot, dialog: ImportDialog) -> None:
     """Wait until the table is looked at and counted, or cannot be."""
     qtbot.waitUntil(
         lambda: (
-            (dialog._looking is None or not dialog._looking.active)
+            (dialog._preview_job is None or not dialog._preview_job.active)
             and (dialog._scanning is None or not dialog._scanning.active)
         )
     )
@@ -209,7 +209,7 @@ def test_problems_are_listed_and_quotes_can_be_text(
 
 def test_a_newer_request_supersedes_the_older(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
     dialog = show(qtbot, controllers, parcels, wait=False)
-    first = dialog._looking
+    first = dialog._preview_job
     heard: list[object] = []
     assert first is not None
     first.finished.connect(heard.append)

@@ -74,14 +74,14 @@ def panel(qtbot: QtBot, controllers: Controllers, theme: Theme) -> Iterator[MapP
 def opened(
     qtbot: QtBot, controllers: Controllers, panel: MapPanel, path: Path, known: KnownVectors
 ) -> MapPanel:
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     return panel
 
 
 def wait_for_map(qtbot: QtBot, panel: MapPanel) -> None:
-    qtbot.waitUntil(lambda: panel.data.facts is not None and panel.data._looking.idle, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.data.facts is not None and panel.data._visibility.idle, timeout=60_000)
 
 
 def legend(panel: MapPanel) -> dict[str, int]:
@@ -250,7 +250,7 @@ def test_without_vectors_it_says_what_to_do(
     assert panel.pages.currentWidget() is panel.empty
     assert "when the model is loaded" in panel.empty.words.text()
     with VectorCache(tmp_path / "none.db") as cache:
-        controllers.scorer._shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer._model_cache.known_vectors = KnownVectors("e", cache)
         controllers.scorer.modelsChanged.emit()
         qtbot.waitUntil(lambda: "no text vectors of these rows: score them first" in panel.empty.words.text())
         assert panel.empty.score.isVisible()
@@ -316,7 +316,7 @@ def test_a_map_that_was_stopped_can_be_made_again(
         while True:
             progress.check()
 
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     with monkeypatch.context() as patch:
         patch.setattr(map_work, "lay_out", endless)
         open_in(qtbot, controllers, path)
@@ -411,7 +411,7 @@ def test_rows_that_no_label_fits_are_coloured_so(
     path = make_project(texts=TEXTS, labels=LABELS[:1])
     with Project.open(path) as project:
         give_yes(project, [0.9, 0.4] * 5)
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     panel.bar.colour.setCurrentIndex(1)

@@ -48,7 +48,7 @@ class Gate:
         self.waiting.clear()
 
     def score(
-        self, project: Project, _shelf: object, _choice: object, first: IdArray, *, progress: Progress
+        self, project: Project, _model_cache: object, _choice: object, first: IdArray, *, progress: Progress
     ) -> list[Run]:
         gate = self
 

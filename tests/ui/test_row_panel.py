@@ -460,7 +460,9 @@ def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
     middling = "Donaudampfschifffahrtsgesellschaft " * 30
     asked: list[str] = []
 
-    def count_tokens(_shelf: object, _choice: object, text: str, *, progress: object) -> tuple[int, int]:
+    def count_tokens(
+        _model_cache: object, _choice: object, text: str, *, progress: object
+    ) -> tuple[int, int]:
         asked.append(text)
         return 300, 128
 

@@ -47,7 +47,13 @@ class Engine:
         return []
 
     def score(
-        self, _project: Project, _shelf: object, choice: ModelChoice, _first: object, *, progress: Progress
+        self,
+        _project: Project,
+        _model_cache: object,
+        choice: ModelChoice,
+        _first: object,
+        *,
+        progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)
         while not self.go_on.wait(0.002):
@@ -242,7 +248,7 @@ def test_the_device_is_chosen(qtbot: QtBot, controllers: Controllers, opened: Ru
 
 def test_only_devices_of_this_machine_are_offered(controllers: Controllers, opened: RunBar) -> None:
     assert [action.text() for action in opened.device_menu().actions()] == ["Automatic", "CPU"]
-    controllers.scorer._shelf.devices = (
+    controllers.scorer._model_cache.devices = (
         Device("cpu", "x86_64", True),
         Device("cuda", "NVIDIA H100", True),
         Device("cuda:1", "NVIDIA K80", False, "the installed torch has no code for sm_37"),

@@ -45,7 +45,13 @@ class FakeEngine:
         return []
 
     def score(
-        self, project: Project, _shelf: object, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+        self,
+        project: Project,
+        _model_cache: object,
+        choice: ModelChoice,
+        first_ids: IdArray,
+        *,
+        progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))
         if self.error is not None:
@@ -294,7 +300,7 @@ def test_sample_is_imported_and_scored_at_once(
 
 def ask_estimate(controllers: Controllers) -> Job:
     scorer = controllers.scorer
-    arguments = (controllers.workspace.project, scorer.shelf, scorer.choice(), scorer._screen())
+    arguments = (controllers.workspace.project, scorer.model_cache, scorer.choice(), scorer._screen())
     return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", worker="models")
 
 
@@ -513,8 +519,8 @@ def test_the_precision_of_the_settings_is_that_of_the_next_scoring(
     controllers.scorer.settings_changed({"precision"})
     assert controllers.scorer.choice().precision == "float32"
     controllers.scorer.ready = True
-    shelf = controllers.scorer.shelf
-    shelf.device, shelf.precision = "cpu", "float32"
+    model_cache = controllers.scorer.model_cache
+    model_cache.device, model_cache.precision = "cpu", "float32"
     assert controllers.scorer.device_text.endswith("cores")
-    shelf.precision = "bfloat16"
+    model_cache.precision = "bfloat16"
     assert controllers.scorer.device_text.endswith("cores, bfloat16")

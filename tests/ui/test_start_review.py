@@ -97,7 +97,7 @@ def test_without_vectors_the_reason_is_told(
 def vectors(controllers: Controllers, tmp_path: Path) -> Iterator[VectorCache]:
     """Text vectors as a loaded model has them; none is there yet."""
     with VectorCache(tmp_path / "v.db") as cache:
-        controllers.scorer.shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer.model_cache.known_vectors = KnownVectors("e", cache)
         yield cache
 
 
@@ -190,7 +190,7 @@ def test_the_queue_keeps_its_order_until_something_changes_it(
     project.add_rows(("ref", "text"), [more], text_columns=[1], source={})
     read_all(vectors, 16)
     assert sorted(begin(qtbot, controllers)) == list(range(1, 17))  # new rows take part
-    controllers.scorer.shelf.known_vectors = KnownVectors("another", vectors)
+    controllers.scorer.model_cache.known_vectors = KnownVectors("another", vectors)
     read_all(vectors, 16, "another")
     controllers.edits.decide([1], Decision.NONE)
     assert sorted(begin(qtbot, controllers)) == list(range(2, 17))

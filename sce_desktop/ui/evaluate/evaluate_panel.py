@@ -41,8 +41,8 @@ from sce_desktop.ui.evaluate.evaluate_charts import Charts
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.kit.icons import label_icon
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ class EvaluatePanel(QWidget):
         self.tabs.setCornerWidget(corner)
         self.tabs.currentChanged.connect(self._on_tab)
         self._build()
-        self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)
-        self.looking.due.connect(self._measure)
+        self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_SHARE)
+        self.visibility.due.connect(self._measure)
         self._connect()
         self._show()
         self.refresh_soon()
@@ -185,9 +185,9 @@ class EvaluatePanel(QWidget):
     def refresh_soon(self) -> None:
         """Measure again in a moment if anybody looks, else when somebody does."""
         self._stale = True
-        if self.looking.wait > _LATE_MS:
+        if self.visibility.wait > _LATE_MS:
             self._show_result()
-        self.looking.soon()
+        self.visibility.soon()
 
     @Slot()
     def _start_over(self) -> None:
@@ -198,7 +198,7 @@ class EvaluatePanel(QWidget):
 
     def _forget(self) -> None:
         """Let go of the figures and of what is being measured; what comes next is measured at once."""
-        self.looking.forget()
+        self.visibility.forget()
         self.found = None
 
     @Slot()
@@ -246,7 +246,7 @@ class EvaluatePanel(QWidget):
             quiet=True,
         )
         job.finished.connect(self._on_found)
-        self.looking.follow(job)
+        self.visibility.follow(job)
         job.ended.connect(self._show_result)
 
     @Slot(object)
@@ -307,7 +307,7 @@ class EvaluatePanel(QWidget):
         found, part = self.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
-        rows, late = words.basis(part), self._stale and self.looking.wait > _LATE_MS
+        rows, late = words.basis(part), self._stale and self.visibility.wait > _LATE_MS
         self.bar.show_result(
             words.result(part),
             f"{words.LATE} {rows}" if late else rows,

@@ -34,8 +34,8 @@ from sce_desktop.ui.findings.findings_examples import Examples
 from sce_desktop.ui.findings.findings_exports import FindingsExports
 from sce_desktop.ui.findings.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings.findings_tables import SharesTable
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
 
 if TYPE_CHECKING:
@@ -141,8 +141,8 @@ class FindingsPanel(QWidget):
         layout.addLayout(line)
         layout.addWidget(split, 1)
 
-        self.looking = Looking(self, PAUSE_MS, rest=_REST)
-        self.looking.due.connect(self._look)
+        self.visibility = VisibilityGate(self, PAUSE_MS, rest=_REST)
+        self.visibility.due.connect(self._look)
         for changed in (workspace.annotationsChanged, workspace.historyChanged, workspace.rowsChanged):
             changed.connect(self._on_changed)
         workspace.scoresChanged.connect(self._on_scores)
@@ -169,11 +169,11 @@ class FindingsPanel(QWidget):
     def _end(self) -> None:
         drop(self._cell_job)
         self._cell_job = None
-        self.looking.forget()
+        self.visibility.forget()
         self._dirty = True
         self._show(None)
         self._say(_WORKING)
-        self.looking.within(0)
+        self.visibility.within(0)
 
     def _show_choices(self) -> None:
         parents = any(parent_of(label.name) for label in self._workspace.labels)
@@ -183,9 +183,9 @@ class FindingsPanel(QWidget):
     def _on_changed(self) -> None:
         self._dirty = True
         if self._scorer.job is not None and self.answer is not None:
-            self.looking.within(SCORING_MS)
+            self.visibility.within(SCORING_MS)
         else:
-            self.looking.soon()
+            self.visibility.soon()
 
     @Slot()
     def _on_scores(self) -> None:
@@ -196,7 +196,7 @@ class FindingsPanel(QWidget):
     def _on_labels(self) -> None:
         self._show_choices()
         self._dirty = True
-        self.looking.within(PAUSE_MS)
+        self.visibility.within(PAUSE_MS)
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
@@ -211,21 +211,21 @@ class FindingsPanel(QWidget):
         self.shares.forget()
         self.parts.forget()
         self.examples.show_rows("", None)
-        self._drop_looking()
-        self.looking.within(0)
+        self._drop_job()
+        self.visibility.within(0)
 
     @Slot(object)
     def _on_other_job(self, job: Job) -> None:
         """Let others go first: what is dropped here is done again in a moment."""
-        if self._submitting or self.looking.job is None or self._yields >= _MOST_YIELDS:
+        if self._submitting or self.visibility.job is None or self._yields >= _MOST_YIELDS:
             return
         self._yields += 1
-        self._drop_looking()
-        self.looking.within(PAUSE_MS)
+        self._drop_job()
+        self.visibility.within(PAUSE_MS)
 
-    def _drop_looking(self) -> None:
-        if self.looking.job is not None:
-            self.looking.drop()
+    def _drop_job(self) -> None:
+        if self.visibility.job is not None:
+            self.visibility.drop()
             self._dirty = True
 
     def _submit(self, fn: object, *args: object, title: str, **keywords: object) -> Job:
@@ -266,7 +266,7 @@ class FindingsPanel(QWidget):
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_failed)
-        self.looking.follow(job)
+        self.visibility.follow(job)
 
     @Slot(object)
     def _on_found(self, answer: Answer) -> None:

@@ -20,8 +20,8 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import isolated
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.map import map_looks
 from sce_desktop.ui.map.map_controls import EmptyMap, MapBar, MapSide
 from sce_desktop.ui.map.map_data import SOON_MS, MapData
@@ -54,7 +54,7 @@ class MapPanel(QWidget):
         self._navigation = navigation
         self._scorer = scorer
         self._preferences = preferences
-        self.data = MapData(workspace, navigation, scorer, messages, Looking(self, SOON_MS), self)
+        self.data = MapData(workspace, navigation, scorer, messages, VisibilityGate(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
         self.setAccessibleName(_("Map"))
         set_role(self, "pane")

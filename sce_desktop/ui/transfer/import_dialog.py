@@ -79,7 +79,7 @@ class ImportDialog(ProjectDialog):
         self._path = path
         self._look: Look | None = None
         self._scan: TableScan | None = None
-        self._looking: Job | None = None
+        self._preview_job: Job | None = None
         self._scanning: Job | None = None
         self._failure = ""
         self._wanted: list[int] = []  # widths of the preview's columns
@@ -232,10 +232,10 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _look_again(self) -> None:
         """Read the head of the table with the options of now, in place of what is being read."""
-        drop(self._looking)
+        drop(self._preview_job)
         drop(self._scanning)
         self._scan = None
-        self._looking = self._workspace.workers.reads.submit(
+        self._preview_job = self._workspace.workers.reads.submit(
             table_work.look,
             self._path,
             self.reading.options,
@@ -244,8 +244,8 @@ class ImportDialog(ProjectDialog):
             first=True,
             quiet=True,
         )
-        self._looking.finished.connect(self._on_look)
-        self._looking.failed.connect(self._on_failed)
+        self._preview_job.finished.connect(self._on_look)
+        self._preview_job.failed.connect(self._on_failed)
         self.import_button.setEnabled(False)
         if self._look is None:
             self.kind.setText(_("Loading…"))
@@ -436,7 +436,7 @@ class ImportDialog(ProjectDialog):
 
     def reject(self) -> None:
         """Stop reading and go."""
-        drop(self._looking)
+        drop(self._preview_job)
         drop(self._scanning)
         super().reject()
 

@@ -31,8 +31,8 @@ from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
 from sce_desktop.ui.kit.icons import icon
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 
 _MOST_JOBS = 200
 _MOST_LINES = 500
@@ -188,8 +188,8 @@ class JobsPanel(QWidget):
             self, interval=500
         )  # a signal a line would let a chatty library freeze the window
         self._tail.timeout.connect(self._append)
-        self._looking = Looking(self, 0)
-        self._looking.changed.connect(self._on_seen)
+        self._visibility = VisibilityGate(self, 0)
+        self._visibility.changed.connect(self._on_seen)
 
     @Slot(bool)
     def _on_seen(self, seen: bool) -> None:

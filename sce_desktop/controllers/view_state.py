@@ -50,25 +50,25 @@ def from_json(stored: dict[str, Any]) -> RowQuery:
     return RowQuery(**found)
 
 
-class Places:
+class ViewState:
     """Kept in a small file beside the settings; losing it loses no work, so failing to write it is silent."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def of(self, project: Path) -> tuple[RowQuery, int | None]:
+    def shown_last(self, project: Path) -> tuple[RowQuery, int | None]:
         """Return the query and the row that were shown last; every row from the top if nothing is known."""
         try:
-            place = self._read()[str(project)]
-            row = place.get("row")
-            return from_json(place["query"]), row if isinstance(row, int) else None
+            state = self._read()[str(project)]
+            row = state.get("row")
+            return from_json(state["query"]), row if isinstance(row, int) else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return RowQuery(), None
 
     def folded(self, project: Path) -> frozenset[str]:
         """Return the groups of labels that were folded, by the names of their parents."""
-        place = self._read().get(str(project))
-        found = place.get("folded") if isinstance(place, dict) else None
+        state = self._read().get(str(project))
+        found = state.get("folded") if isinstance(state, dict) else None
         return (
             frozenset(name for name in found if isinstance(name, str))
             if isinstance(found, list)
@@ -77,10 +77,10 @@ class Places:
 
     def keep(self, project: Path, query: RowQuery, row: int | None, folded: Iterable[str] = ()) -> None:
         """Remember where one is."""
-        places = self._read()
-        places.pop(str(project), None)
-        places[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
-        newest = dict(list(places.items())[-KEPT:])
+        states = self._read()
+        states.pop(str(project), None)
+        states[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
+        newest = dict(list(states.items())[-KEPT:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_beside(self._file) as aside:
