@@ -55,7 +55,7 @@ def main(path: Path | None, settings: Settings) -> int:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
-                controllers.messages.tell_of_program(
+                controllers.messages.notify_of_program(
                     _(
                         "SCE Desktop ended unexpectedly last time. Your projects are saved; "
                         "details are in the log folder (Help menu)."
@@ -98,7 +98,7 @@ def real_parts() -> Parts:
             c.workspace, c.navigation, c.edits, c.scorer, c.review, c.preferences, c.messages
         ),
         run_bar=lambda c: RunBar(c.workspace, c.scorer, c.tuner, c.models, c.advice, c.preferences),
-        import_dialog=lambda c, path, *, append, told, parent: ImportDialog(
+        import_dialog=lambda c, path, *, append, message, parent: ImportDialog(
             c.workspace,
             c.edits,
             c.projects,
@@ -106,7 +106,7 @@ def real_parts() -> Parts:
             c.preferences,
             path,
             append=append,
-            told=told,
+            message=message,
             parent=parent,
         ),
         export_dialog=lambda c, *, parent: ExportDialog(c.workspace, c.navigation, c.projects, parent=parent),

@@ -267,9 +267,9 @@ def cover(args: argparse.Namespace) -> None:
                     kept = kept_tokens(vocabulary, by, args.counts, keep, [language])
                 lost[language] = 100 * (1 - float(row[kept].sum()))
             worst = sorted(lost, key=lambda language: -lost[language])[:4]
-            told = ", ".join(f"{language} {lost[language]:.0f}" for language in worst)
+            words = ", ".join(f"{language} {lost[language]:.0f}" for language in worst)
             title = f"{by}, left out" if left_out else by
-            print(f"| {title} | {keep:,} | {np.mean(list(lost.values())):.1f} | {told} |", flush=True)
+            print(f"| {title} | {keep:,} | {np.mean(list(lost.values())):.1f} | {words} |", flush=True)
 
 
 # --- measuring ---------------------------------------------------------------------------------------------

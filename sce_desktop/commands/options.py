@@ -259,11 +259,11 @@ def choose_model(
         options=table_options,
         progress=progress,
     )
-    tell_choice(choice, progress)
+    report_choice(choice, progress)
     return choice
 
 
-def tell_choice(choice: Choice, progress: Progress) -> None:
+def report_choice(choice: Choice, progress: Progress) -> None:
     """Say on stderr which model was chosen and why; that a better one is missing is a warning."""
     if choice.missing:
         progress.warn(choice.reason)

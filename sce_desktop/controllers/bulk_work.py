@@ -173,7 +173,7 @@ class _Reporter(QObject):
 
     def _report(self, *sentences: str) -> None:
         if sentences and self._workspace.project is self._project:
-            self._messages.tell(" ".join(sentences))
+            self._messages.notify(" ".join(sentences))
 
     @Slot()
     def _on_ended(self) -> None:

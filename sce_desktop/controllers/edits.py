@@ -68,7 +68,7 @@ class Edits(QObject):
         try:
             result = change(self._workspace.project)
         except UserError as error:
-            self._messages.tell_error(error)
+            self._messages.notify_error(error)
             return False
         then(result)
         return True
@@ -182,7 +182,7 @@ class Edits(QObject):
         )
         if blank is None:
             return False
-        self._messages.tell(
+        self._messages.notify(
             _(
                 "Row {row} has no text, so there is nothing to label. Skip it, or go to the next row.",
                 row=number(blank.position + 1),
@@ -242,7 +242,7 @@ class Edits(QObject):
             title = _("Redoing “{action}”", action=project.redo_text())
             self._turn(lambda p: p.redo(), _redone, project.redo_rows(), title)
 
-    def tell_interrupted(self) -> None:
+    def report_interrupted(self) -> None:
         """Report, once, that the program ended in the middle of a bulk action, and offer to undo it."""
         project = self._workspace.project
         assert project is not None
@@ -256,7 +256,7 @@ class Edits(QObject):
             if project is self._workspace.project and (project.undo_text(), project.undo_rows()) == step:
                 self.undo()
             else:
-                self._messages.tell(
+                self._messages.notify(
                     _("There is a later change: Ctrl+Z undoes that one first."),
                     "warn",
                 )
@@ -274,7 +274,7 @@ class Edits(QObject):
                 "The program ended during a bulk action, after {count} rows. Undo it with Ctrl+Z.",
                 reached,
             )
-            self._messages.tell(found, "warn")
+            self._messages.notify(found, "warn")
 
     def _turn(
         self,
@@ -297,7 +297,7 @@ class Edits(QObject):
         )
         self._workspace.historyChanged.emit()
         self._workspace.count_soon()
-        self._messages.tell(report(change))
+        self._messages.notify(report(change))
         self.changed.emit(change)
         if change.row_ids:
             self._navigation.rowAsked.emit(change.row_ids[0])

@@ -154,7 +154,7 @@ class Job(QObject):
         self.attached = True
         self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
         self._caught_up: object = None  # the report that was taken in last though it was held back
-        self._told_at = 0.0  # when ``done`` was so much: for the rate
+        self._reported_at = 0.0  # when ``done`` was so much: for the rate
         self._work = work
         self._worker = worker
 
@@ -181,7 +181,7 @@ class Job(QObject):
         if self._stage_start is None:
             return None
         began, base = self._stage_start
-        seconds = self._told_at - began
+        seconds = self._reported_at - began
         return (self.done - base) / seconds if self.done > base and seconds > 0 else None
 
     @property
@@ -214,12 +214,12 @@ class Job(QObject):
                 self.state = JobState.RUNNING
         elif event == "progressed":
             *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
-            if at < self._told_at:
+            if at < self._reported_at:
                 return  # a newer one was taken in already
             if self._stage_start is None or payload[2] != self.stage:
                 self._stage_start = (at, payload[0])
             self.done, self.total, self.stage = payload
-            self._told_at = at
+            self._reported_at = at
         elif event == "warned":
             self.warnings.append(payload)
         else:

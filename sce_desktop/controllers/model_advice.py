@@ -92,7 +92,7 @@ class ModelAdvice(QObject):
             model,
             title=_("Detecting the languages"),
             worker="reads",
-            tell_failure=False,
+            notify_failure=False,
             quiet=True,
         )
         self._job.finished.connect(lambda found: self._on_found(model, *found))

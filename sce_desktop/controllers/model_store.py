@@ -143,7 +143,7 @@ class ModelStore(QObject):
             ),
         )
         job.finished.connect(
-            lambda _done: self._messages.tell_of_program(_("{model} was installed.", model=name))
+            lambda _done: self._messages.notify_of_program(_("{model} was installed.", model=name))
         )
         return job
 
@@ -158,7 +158,7 @@ class ModelStore(QObject):
         title = _("Adding {folder}", folder=folder.name)
         job = self._begin(folder.name, self._worker.submit(tasks.add_model, folder, code=code, title=title))
         job.finished.connect(
-            lambda entry: self._messages.tell_of_program(
+            lambda entry: self._messages.notify_of_program(
                 _("{model} was added to your models.", model=entry.name)
             )
         )
@@ -200,7 +200,7 @@ class ModelStore(QObject):
 
     def _on_failed(self, name: str, error: object) -> None:
         self.notes[name] = (str(error), False)
-        self._messages.tell_of_program(str(error), "warn")
+        self._messages.notify_of_program(str(error), "warn")
 
     def _on_ended(self, name: str, job: Job) -> None:
         if self.jobs.get(name) is job:

@@ -130,7 +130,7 @@ class Projects(QObject):
             title=_("Copying to {name}", name=path.name),
         )
         job.finished.connect(
-            lambda _result: self._messages.tell(_("The project was copied to {path}.", path=path))
+            lambda _result: self._messages.notify(_("The project was copied to {path}.", path=path))
         )
         return job
 
@@ -183,7 +183,7 @@ class Projects(QObject):
                 )
 
         job.finished.connect(made)
-        job.failed.connect(self._messages.tell_error)
+        job.failed.connect(self._messages.notify_error)
         return job
 
     def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
@@ -203,11 +203,11 @@ class Projects(QObject):
             self._navigation.set_current_row(row)
         self._workspace.count_soon()
         if warnings:
-            self._messages.tell(" ".join(warnings), tone if len(warnings) > 1 else "info")
+            self._messages.notify(" ".join(warnings), tone if len(warnings) > 1 else "info")
         if project.read_only:
-            self._messages.tell(self._workspace.why_not(), "warn")
+            self._messages.notify(self._workspace.why_not(), "warn")
             return
-        self._edits.tell_interrupted()
+        self._edits.report_interrupted()
         self._workspace.submit(work.build_search_index, project, title=_("Building the search index"))
         if score and not self._workspace.runs:
             QTimer.singleShot(
@@ -247,10 +247,10 @@ class Projects(QObject):
         if isinstance(error, RescuedProject):
             copy = error.copy
             self._messages.offer(str(error), _("Open"), lambda: self.open_project(copy), "warn")
-            self._messages.toldLasts.emit()
+            self._messages.notificationLasts.emit()
             self.rescued.emit(error.path, copy)
         else:
-            self._messages.tell_of_program(str(error), "warn")
+            self._messages.notify_of_program(str(error), "warn")
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self._workspace.project is None:
@@ -258,7 +258,7 @@ class Projects(QObject):
         sentences = [ngettext("{count} row was added.", "{count} rows were added.", report.rows)]
         if self._workspace.runs and self._scorer.table.used:
             sentences.append(_("All rows are being rescored because rows are predicted jointly."))
-        self._messages.tell(" ".join((*sentences, *warnings)))
+        self._messages.notify(" ".join((*sentences, *warnings)))
         self._workspace.rowsChanged.emit()
         self._workspace.reload_labels()
         self._workspace.annotationsChanged.emit(None)
@@ -288,9 +288,9 @@ class Projects(QObject):
             self._navigation.query,
             title=_("Exporting {name}", name=choices.path.name),
         )
-        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
+        job.warned.connect(lambda sentence: self._messages.notify(sentence, "warn"))
         job.finished.connect(
-            lambda rows: self._messages.tell(
+            lambda rows: self._messages.notify(
                 ngettext(
                     "{count} row was written to {path}.",
                     "{count} rows were written to {path}.",

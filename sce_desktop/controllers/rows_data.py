@@ -214,8 +214,10 @@ def _scores(
 ) -> dict[int, Score]:
     stale = stale or older_model
     return {
-        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale, older_model)
-        for row_id, said in project.scores(run.id, ids).items()
+        row_id: Score(
+            run, stored.probabilities, stored.top, stored.confidence, stored.none, stale, older_model
+        )
+        for row_id, stored in project.scores(run.id, ids).items()
     }
 
 

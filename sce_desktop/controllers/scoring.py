@@ -172,7 +172,7 @@ class Scorer(Baselines):
         if "baseline" in keys:
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
-                self._messages.tell(
+                self._messages.notify(
                     _("“{text}” is not a baseline: write similarity or llm.", text=text), "warn"
                 )
         if "model" in keys:
@@ -278,7 +278,7 @@ class Scorer(Baselines):
     def _on_load_failed(self, model: str, error: object) -> None:
         """Tell why, and stay with the model of before."""
         self._load_failed = True
-        self._messages.tell_of_program(str(error), "warn")
+        self._messages.notify_of_program(str(error), "warn")
         self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
             self._take(self._loaded)
@@ -301,7 +301,7 @@ class Scorer(Baselines):
         if self.job is not None or self.estimating:
             return
         if reason := self.why_not():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return
         assert self._workspace.project is not None
         counts = self._workspace.counts
@@ -318,7 +318,7 @@ class Scorer(Baselines):
             self._screen(),
             title=_("Estimating the scoring time"),
             worker="models",
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
         job.failed.connect(self._on_failed)
@@ -348,7 +348,7 @@ class Scorer(Baselines):
             sentences.append(
                 _("Visible rows come first. You can continue working; Stop keeps finished scores.")
             )
-            self._messages.tell(" ".join(sentences))
+            self._messages.notify(" ".join(sentences))
         self._estimate = None
         self.score()
 
@@ -383,10 +383,10 @@ class Scorer(Baselines):
             title=title,
             worker="models",
             first=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.progressed.connect(self._on_progressed)
-        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
+        job.warned.connect(lambda sentence: self._messages.notify(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self.job, self._stage, self._shown = job, "", 0
@@ -463,7 +463,7 @@ class Scorer(Baselines):
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._messages.tell_error(error)
+        self._messages.notify_error(error)
         self.modelsChanged.emit()
 
     @Slot()

@@ -92,7 +92,7 @@ class StartReview(QObject):
         if self._workspace.project is None:
             return None
         if reason := self._scorer.why_no_vectors():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return None
         drop(self._search)
         embedder = vectors.embedder if vectors is not None else ""
@@ -117,7 +117,7 @@ class StartReview(QObject):
         if self._workspace.project is None or row_id is None:
             return
         if reason := self._scorer.why_no_vectors():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return
         job = self._workspace.submit(
             review_work.similar,
@@ -143,7 +143,7 @@ class StartReview(QObject):
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
         if not len(ids):
-            self._messages.tell(NOTHING_OPEN)
+            self._messages.notify(NOTHING_OPEN)
             return
         query = diverse(self._rows(), ids)
         if query == self._navigation.query:

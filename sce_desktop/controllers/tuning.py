@@ -111,7 +111,7 @@ class Tuner(QObject):
 
     @Slot(object)
     def _show_warning(self, sentence: str) -> None:
-        self._messages.tell(sentence, "warn")
+        self._messages.notify(sentence, "warn")
 
     @Slot(object)
     def _on_made(self, version: ModelVersion) -> None:
@@ -187,7 +187,7 @@ class Tuner(QObject):
             replace(self._scorer.choice(), baselines=()),
             title=_("Automatic fine-tuning"),
             worker="models",
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_improved)
         job.cancelled.connect(lambda: self._again_from(before))
@@ -206,7 +206,9 @@ class Tuner(QObject):
     def _on_improved(self, found: tuple[str, ModelVersion | None]) -> None:
         sentence, version = found
         if version is None:
-            self._messages.tell(_("Automatic fine-tuning made no better version. {result}", result=sentence))
+            self._messages.notify(
+                _("Automatic fine-tuning made no better version. {result}", result=sentence)
+            )
             return
         before = self._scorer.version
         self._scorer.follow_version(score=True)
@@ -249,7 +251,7 @@ class Tuner(QObject):
             worker="models",
         )
         job.finished.connect(
-            lambda _done: self._messages.tell(
+            lambda _done: self._messages.notify(
                 _("{version} was written to {folder}.", version=version.name, folder=folder)
             )
         )

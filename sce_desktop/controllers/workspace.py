@@ -78,13 +78,13 @@ class Workspace(QObject):
     def refuses_edit(self) -> bool:
         """Whether nothing can be edited, always or just now; a message says why."""
         if self.writing is not None:
-            self._messages.tell(_("{job}: try again in a moment.", job=self.writing.title), "warn")
+            self._messages.notify(_("{job}: try again in a moment.", job=self.writing.title), "warn")
             return True
         if self.read_only:
-            self._messages.tell(self.why_not(), "warn")
+            self._messages.notify(self.why_not(), "warn")
             return True
         if self.project is not None and (found := self.project.lost()):
-            self._messages.tell(
+            self._messages.notify(
                 _(
                     "{name} {problem}: nothing can be saved in it. Choose “Save as…”.",
                     name=self.project.path.name,
@@ -104,20 +104,20 @@ class Workspace(QObject):
         *args: Any,
         title: str,
         worker: Literal["models", "files", "reads", "maps", "edits"] = "files",
-        tell_failure: bool = True,
+        notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
         **keywords: Any,
     ) -> Job:
         """Run work that uses the project (see `WorkerQueue.submit`): it is ended before the project closes.
 
-        ``tell_failure`` shows a `UserError` in the message strip; worker "reads" is for queries.
+        ``notify_failure`` shows a `UserError` in the message strip; worker "reads" is for queries.
         """
         target: WorkerQueue = getattr(self.workers, worker)
         job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
         self.work.add(job)
-        if tell_failure:
-            job.failed.connect(self._messages.tell_error)
+        if notify_failure:
+            job.failed.connect(self._messages.notify_error)
         return job
 
     # --- following the project -----------------------------------------------------------------------------

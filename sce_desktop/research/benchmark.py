@@ -24,7 +24,7 @@ from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.joint import can_be_transductive, score_jointly
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models, precision_of
-from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.slow import report_time
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
 SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
@@ -340,7 +340,7 @@ def _measured(
     measured, seconds, orders = {}, {}, {}
     plain: dict[str, float] = {}
     skew: dict[str, Skewed | None] = {}
-    tell_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
+    report_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
     for number, named in enumerate(models):
         part = PartProgress(
             progress, start=number * len(texts), total=len(texts) * len(models), stage=wanted.title

@@ -76,13 +76,13 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
                 with what was written since it was opened, and was neither saved by `backup` nor given up: a
                 copy is made, and the sentence says where.
         """
-        told: UserError | None = None
+        failure: UserError | None = None
         if self._database.written and not self._let_go and self._database.lost():
             self._let_go = True
-            told = upkeep.rescue(self._database)
+            failure = upkeep.rescue(self._database)
         self._database.close()
-        if told is not None:
-            raise told
+        if failure is not None:
+            raise failure
 
     def give_up(self) -> None:
         """Let `close` make no copy of a project that is `lost`."""

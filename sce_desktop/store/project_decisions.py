@@ -249,7 +249,7 @@ class DecisionMethods:
         with self._database.read() as connection:
             return coders.every(connection)
 
-    def said_of(self, row_id: int) -> list[tuple[str, frozenset[int | str]]]:
+    def answers_of_others(self, row_id: int) -> list[tuple[str, frozenset[int | str]]]:
         """Return name and answer of every other coder who answered a row; answers as `coder_answers`."""
         with self._database.read() as connection:
             return coders.of_row(connection, row_id)

@@ -121,10 +121,10 @@ def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path
     assert found.agreement.kappa == pytest.approx(cohen_kappa_score([0, 1, 0, 2], [0, 0, 0, 3]))
     assert found.unknown == {"Strange": 1}
     assert found.sentence.startswith("You and Ann agree on 50% of 4 rows. Cohen's kappa ")
-    assert project.said_of(2) == [("Ann", {1})]
-    assert project.said_of(4) == [("Ann", {"Strange"})]
+    assert project.answers_of_others(2) == [("Ann", {1})]
+    assert project.answers_of_others(4) == [("Ann", {"Strange"})]
     project.remove_coder(coder.id)
-    assert project.said_of(2) == []
+    assert project.answers_of_others(2) == []
 
 
 def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(project: Project) -> None:

@@ -17,7 +17,7 @@ from sce_desktop.tasks.tables.columns import (
     find_column,
     find_columns,
     from_list,
-    tell_problems,
+    report_problems,
 )
 
 
@@ -54,14 +54,14 @@ def test_a_missing_column_is_refused_with_what_there_is() -> None:
 
 def test_problems_are_told_by_line() -> None:
     progress = SilentProgress()
-    tell_problems([], 0, progress)
+    report_problems([], 0, progress)
     assert progress.warnings == []
-    tell_problems([TableProblem(n, "too few cells.") for n in (3, 5, 9, 12)], 1200, progress)
+    report_problems([TableProblem(n, "too few cells.") for n in (3, 5, 9, 12)], 1200, progress)
     assert progress.warnings == [
         "1,200 problems in the table: line 3: too few cells; line 5: too few cells; line 9: too few cells; "
         "and 1,197 more."
     ]
-    tell_problems([TableProblem(7, "no")], 1, progress)
+    report_problems([TableProblem(7, "no")], 1, progress)
     assert progress.warnings[1] == "1 problem in the table: line 7: no."
 
 

@@ -8,7 +8,7 @@ import pytest
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, READS_LATIN
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.scoring.foreign import reads, reads_by_name, tell_foreign
+from sce_desktop.tasks.scoring.foreign import reads, reads_by_name, report_foreign
 from sce_desktop.tasks.scoring.models import NamedModel, is_here
 from tests.tasks.fakes import FakeModel
 
@@ -17,7 +17,7 @@ RUSSIAN = "Посылка пришла слишком поздно"
 
 def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
     progress = SilentProgress()
-    tell_foreign(NamedModel("sce", "sce-mini", model), texts, progress)
+    report_foreign(NamedModel("sce", "sce-mini", model), texts, progress)
     return progress.warnings
 
 
@@ -106,7 +106,7 @@ def test_labels_that_cannot_be_read_are_told() -> None:
     progress = SilentProgress()
     labels = clean_labels(["Lieferung zu spät", "Paket beschädigt", "Rückgabe", "Lob für den Fahrer"])
     named = NamedModel("sce", "sce-mini", with_vocabulary(30_522))
-    tell_foreign(named, ENGLISH, progress, labels)
+    report_foreign(named, ENGLISH, progress, labels)
     assert progress.warnings == [
         "The labels are in German, which sce-mini cannot read: do not rely on its predictions."
     ]

@@ -11,7 +11,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
 from sce_desktop.tasks.evaluation.order_check import order_check
 from sce_desktop.tasks.scoring.models import NamedModel
-from sce_desktop.tasks.scoring.slow import duration, tell_time
+from sce_desktop.tasks.scoring.slow import duration, report_time
 from tests.tasks.fakes import FakeModel, StoppingProgress
 
 LABELS = [Label("late"), Label("lost"), Label("damaged")]
@@ -53,9 +53,9 @@ def test_a_model_that_takes_the_first_label_changes_with_it() -> None:
 def test_a_slow_run_is_told_before_it_starts() -> None:
     progress = SilentProgress()
     models = [NamedModel("sce", "fast", FakeModel()), NamedModel("llm", "llm", Slow(kind="llm"))]
-    tell_time(models, TEXTS, LABELS, 5, progress)
+    report_time(models, TEXTS, LABELS, 5, progress)
     assert progress.warnings == []
-    tell_time(models, TEXTS, LABELS, 5000, progress)
+    report_time(models, TEXTS, LABELS, 5000, progress)
     assert len(progress.warnings) == 1
     assert "takes about 2 h 47 min for 5,000 rows" in progress.warnings[0]
     assert (duration(30), duration(600)) == ("30 s", "10 min")

@@ -226,7 +226,7 @@ def main(folder: Path) -> None:
         for menu in (bar.model_menu(), bar.llm_menu(), bar.device_menu()):
             reader.read(menu)
         window.show_palette()
-        controllers.messages.tell("⟦⟧", "warn")
+        controllers.messages.notify("⟦⟧", "warn")
         wait(idle)
         reader.read(window)
         window._show_import(folder / TABLE)

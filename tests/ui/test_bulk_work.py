@@ -33,7 +33,7 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
 @pytest.fixture
 def told(controllers: Controllers) -> list[str]:
     said: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: said.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: said.append(sentence))
     return said
 
 

@@ -578,10 +578,10 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     panel = show(gold)
     doubts = panel.doubts
     doubts.look_button.click()
-    assert "still loading" in doubts.said.text()
+    assert "still loading" in doubts.result_label.text()
     controllers.scorer.ready = True  # with an LLM
     doubts.look_button.click()
-    assert "No text vectors" in doubts.said.text()
+    assert "No text vectors" in doubts.result_label.text()
     cache = VectorCache(Path(controllers.preferences.settings.file).with_name("vectors.db"))
     vectors = np.eye(2, dtype=np.float32)[[0, 1] * 6] + np.linspace(0, 0.1, 12, dtype=np.float32)[:, None]
     cache.put("e", list(TEXTS), vectors)
@@ -592,7 +592,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     assert [(one.row_id, one.given.name, one.proposed.name) for one in doubts.found.rows] == [
         (5, "Damaged", "Late")
     ]
-    assert "1 of 12 checked rows does not fit" in doubts.said.text()
+    assert "1 of 12 checked rows does not fit" in doubts.result_label.text()
     assert controllers.workspace.project is not None
     controllers.workspace.project.create_audit([5, 6], 0)
     controllers.workspace.project.clear_decision([6])
@@ -606,7 +606,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     doubts.all_button.click()
     assert (controllers.navigation.query.among, controllers.navigation.query.name) == ((5,), "probably wrong")
     controllers.edits.decide([5], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
-    assert "Labels have changed since" in doubts.said.text()
+    assert "Labels have changed since" in doubts.result_label.text()
     version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
     controllers.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
     assert doubts.found is None

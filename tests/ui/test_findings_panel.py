@@ -287,7 +287,7 @@ def test_counts_take_the_place_of_shares(
     drawn = whiskers[0].opts
     assert drawn["y"] + drawn["top"] == pytest.approx([end[1] for end in ends])
     assert drawn["y"] - drawn["bottom"] == pytest.approx([end[0] for end in ends])
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert lines[2][1] == f"{panel.answer.figure(0, 0).value:.0f}"
@@ -415,7 +415,7 @@ def test_copied_cells_are_no_formulas(
     opened(qtbot, controllers, panel, path)
     panel.bar.views["column"].click()
     wait(qtbot, panel)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert panel.answer is not None
@@ -439,7 +439,7 @@ def test_reports_are_those_of_the_tasks(
     wait(qtbot, panel)
     page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
     for target in (page, workbook):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             panel.exports.save_to(target)
         assert told.args == [f"The findings were written to {target}.", "info"]
     assert panel.answer is not None
@@ -464,7 +464,7 @@ def test_a_place_that_cannot_be_written_to_is_told(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
     opened(qtbot, controllers, panel, path)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         panel.exports.save_to(tmp_path / "no folder" / "page.html")
     assert told.args[1] == "warn"
 
@@ -476,7 +476,7 @@ def test_the_file_is_asked_for_without_a_nested_loop(
     panel.bar.workbook.trigger()
     dialog = panel.findChild(QFileDialog)
     assert dialog is not None
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         dialog.fileSelected.emit(str(tmp_path / "chosen.xlsx"))
     assert openpyxl.load_workbook(tmp_path / "chosen.xlsx")["Shares"]["A2"].value == LABELS[0]
     dialog.reject()

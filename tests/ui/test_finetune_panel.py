@@ -347,7 +347,7 @@ def test_a_failure_is_told_and_the_version_in_use_stays(
     first = made(qtbot, panel)
     controllers.scorer.use_version(first.id)
     method.error = UserError("The disk is full: make room.")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.start.start_button)
     assert told.args == ["The disk is full: make room.", "warn"]
     qtbot.waitUntil(lambda: controllers.tuner.job is None)
@@ -473,7 +473,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert sorted(version.id for version in panel.result.versions) == [version.id for version in two]
     assert panel.result.title.text() == "version 1 and version 2"
     assert len(panel.result.figures.texts) == 4
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.result.differ_button)
     assert "has not scored any rows yet" in told.args[0]
     assert controllers.workspace.project is not None
@@ -490,7 +490,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert controllers.navigation.query.given == (2,)
     # With joint prediction on, or off: the versions are compared as both have scored.
     describe(controllers.workspace.project, runs[0], whole_table=True)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.result.differ_button)
     assert told.args[0].startswith("version 1 has not scored any rows yet")
     describe(controllers.workspace.project, runs[1], whole_table=True)
@@ -568,7 +568,7 @@ def test_a_version_is_exported(
     panel.versions.select(first)
     panel.versions.ask_export()
     (dialog,) = panel.versions.findChildren(QFileDialog)
-    with qtbot.waitSignal(controllers_of(panel).messages.told):
+    with qtbot.waitSignal(controllers_of(panel).messages.notified):
         dialog.fileSelected.emit(str(tmp_path))
     dialog.reject()
     assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
@@ -892,7 +892,7 @@ def test_what_is_not_better_is_told_and_not_used(
 ) -> None:
     method.better = False
     ready_to_fine_tune_automatically(qtbot, controllers)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         label(controllers, range(1, 13), 0)
     assert told.args[0].startswith("Automatic fine-tuning made no better version. No clear difference yet")
     assert controllers.scorer.version is None

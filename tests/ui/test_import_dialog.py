@@ -107,13 +107,13 @@ def test_what_is_to_be_said_of_the_file_stands_in_the_dialog(
     qtbot: QtBot, controllers: Controllers, parcels: Path
 ) -> None:
     said = "Only “parcels.csv” is opened: 1 other file was dropped with it."
-    dialog = wired(ImportDialog, controllers)(parcels, told=said)
+    dialog = wired(ImportDialog, controllers)(parcels, message=said)
     qtbot.addWidget(dialog)
     dialog.open()
-    assert dialog.told.isVisible()
-    assert dialog.told.text() == said
+    assert dialog.message.isVisible()
+    assert dialog.message.text() == said
     settle(qtbot, dialog)
-    assert not show(qtbot, controllers, parcels).told.isVisible()
+    assert not show(qtbot, controllers, parcels).message.isVisible()
 
 
 def test_where_the_rows_of_a_document_are_is_told(

@@ -171,6 +171,6 @@ def test_an_import_tells_no_doubt_again(qtbot: QtBot, controllers: Controllers, 
     dialog = show(qtbot, controllers, table(tmp_path, 'id, text\n1, "hello world"\n2, "b"\n'))
     assert len(dialog.doubts.texts()) == 1
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, *_: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, *_: told.append(sentence))
     imported(qtbot, controllers, dialog)
     assert not [sentence for sentence in told if "spaces" in sentence]

@@ -333,7 +333,7 @@ def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, t
     window, controllers = whole
     scored(qtbot, controllers, switch(window).trigger)
     before, told = controllers.workspace.runs[0], []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     more = tmp_path / "more.csv"
     more.write_text("ref,text\n61,the parcel bill\n62,my login fee\n")
     job = controllers.projects.import_table(

@@ -254,7 +254,7 @@ def test_blind_mode_hides_what_models_say(qtbot: QtBot, controllers: Controllers
     table = opened.rows.table
     assert all(table.isColumnHidden(column) for column in (Column.SCE, Column.CELLS, Column.BASELINE))
     assert names(opened) == list(LABELS)  # in their own order: the order would tell
-    assert [line.said for line in opened.panel.labels.shown()] == ["", "", ""]
+    assert [line.in_words for line in opened.panel.labels.shown()] == ["", "", ""]
     assert not opened.panel.decision.accept.isVisible()
     press(opened, Qt.Key.Key_Return)
     assert decided(controllers, 1) is None

@@ -181,7 +181,7 @@ def test_suggestions_tell_when_there_is_too_little(
 
 def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path) -> None:
     add(controllers, "Late", "Damaged")
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.offers.save_to(tmp_path / "labels.csv")
     dialog = panel.offers.add_from_file(tmp_path / "labels.csv")
     qtbot.waitUntil(lambda: dialog.list.count() == 2)
@@ -415,7 +415,7 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     panel.rename(controllers.workspace.labels[0].id or 0, "Delayed")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         held.set()
     assert told.args == ["Labels changed in the meantime; nothing was removed.", "warn"]
     assert names(controllers) == ["Delayed", "Damaged"]
@@ -425,7 +425,7 @@ def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()

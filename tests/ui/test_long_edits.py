@@ -73,7 +73,7 @@ def test_the_window_lives_while_many_rows_are_undone(
     assert len(labelled(opened)) == 8
     opened.navigation.set_query(RowQuery(search="text 3"))
     settle(qtbot, opened)  # what is shown can be changed meanwhile
-    with qtbot.waitSignal(opened.messages.told) as told:
+    with qtbot.waitSignal(opened.messages.notified) as told:
         assert not opened.edits.decide([1], Decision.NONE)
     assert told.args == ["Undoing “Label “A”, 8 rows”: try again in a moment.", "warn"]
     opened.edits.undo()  # nor is another step taken back before it is seen what this one did
@@ -137,7 +137,7 @@ def test_what_goes_wrong_is_told_and_ends_it(
 
     with monkeypatch.context() as patched:
         patched.setattr(Project, "undo", full)
-        with qtbot.waitSignal(opened.messages.told) as told:
+        with qtbot.waitSignal(opened.messages.notified) as told:
             opened.edits.undo()
         assert told.args == ["The disk is full: make room.", "warn"]
     qtbot.waitUntil(lambda: not opened.workspace.workers.edits.busy)

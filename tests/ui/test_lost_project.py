@@ -72,7 +72,7 @@ def test_an_edit_is_refused_and_it_is_said_again(
     qtbot: QtBot, lost: LostProject, path: Path, controllers: Controllers
 ) -> None:
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append(sentence))
     os.replace(shutil.copy(path, path.with_name("synced")), path)  # noqa: PTH105
     for _ in range(2):
         assert not controllers.edits.decide([2], Decision.NONE)
@@ -164,7 +164,7 @@ def test_a_project_that_is_only_looked_at_is_no_question(
             controllers.projects.open_project(path)
         assert controllers.workspace.read_only
         path.unlink()
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             lost.watch.look()
         assert told.args == [
             "Parcels.sce was deleted or moved while it is open: open it again.",

@@ -74,7 +74,7 @@ class Asked(QDialog):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        Asked.told = told
+        Asked.message = told
         Asked.opened.append((path, append))
 
 
@@ -230,10 +230,10 @@ def test_what_was_told_ends_with_the_next_edit(
     assert window.strip.text.text().startswith("Undone: ")
     controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isHidden()
-    controllers.messages.tell("2 rows decided in bulk.")
+    controllers.messages.notify("2 rows decided in bulk.")
     controllers.edits.undo()
     assert window.strip.text.text().startswith("Undone: ")
-    controllers.messages.tell("The disk is full.", "warn")
+    controllers.messages.notify("The disk is full.", "warn")
     controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isVisible()
     controllers.messages.offer("Version 2 is in use now.", "Go back", lambda: None)
@@ -243,7 +243,7 @@ def test_what_was_told_ends_with_the_next_edit(
     assert window.strip.text.text() == "The disk is full."  # it was pushed away unread
     window.strip.close_button.click()
     assert window.strip.isHidden()
-    controllers.messages.tell("5 rows were added.")
+    controllers.messages.notify("5 rows were added.")
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
     assert window.strip.isHidden()
@@ -256,18 +256,18 @@ def test_a_message_ends_with_the_project_that_it_is_about(
     """What was said of one file must not stand, or come back, in another that is healthy."""
     first, second = make_project("First"), make_project("Second")
     controllers = open_in(qtbot, window, first)
-    controllers.messages.tell("First.sce is damaged.", "warn")
+    controllers.messages.notify("First.sce is damaged.", "warn")
     if way == "offer":
         controllers.messages.offer("Rows of First came late.", "Show", lambda: None)
     elif way == "pushed away":
-        controllers.messages.tell("2 rows were added.")
+        controllers.messages.notify("2 rows were added.")
     elif way == "late":  # unread under several
-        controllers.messages.tell("First.sce cannot be written.", "warn")
+        controllers.messages.notify("First.sce cannot be written.", "warn")
         controllers.messages.offer("Version 2 of First is in use.", "Go back", lambda: None)
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.open_path(second)
     assert window.strip.isHidden()
-    controllers.messages.tell("A word about Second.")
+    controllers.messages.notify("A word about Second.")
     window.strip.close_button.click()
     assert window.strip.isHidden()  # nothing comes back
 
@@ -297,7 +297,7 @@ def test_a_message_that_lasts_lies_before_the_page_that_comes(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     controllers = window._controllers
-    controllers.messages.tell_of_program("The program ended unexpectedly.", "warn")
+    controllers.messages.notify_of_program("The program ended unexpectedly.", "warn")
     open_in(qtbot, window, make_project())
     assert is_before_the_page(window)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
@@ -343,9 +343,9 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
 def test_a_damaged_project_is_a_warning_with_a_way_out(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
-    window._controllers.messages.tell_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
+    window._controllers.messages.notify_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
     assert window.strip.property("tone") == "warn"
-    window._controllers.messages.tell("2 rows were added.")
+    window._controllers.messages.notify("2 rows were added.")
     window.strip.close_button.click()
     assert window.strip.text.text() == "a.sce is damaged."  # it comes back as it was
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Repair…")
@@ -355,12 +355,12 @@ def test_a_message_about_the_program_outlives_projects(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     controllers = window._controllers
-    controllers.messages.tell_of_program("There is no model here.", "warn")
-    controllers.messages.tell("gone.sce is not there any more.", "warn")
+    controllers.messages.notify_of_program("There is no model here.", "warn")
+    controllers.messages.notify("gone.sce is not there any more.", "warn")
     open_in(qtbot, window, make_project())
     assert window.strip.text.text() == "There is no model here."
     assert window.strip.isVisible()
-    controllers.messages.tell("2 rows were added.")
+    controllers.messages.notify("2 rows were added.")
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
     assert window.strip.text.text() == "There is no model here."
@@ -373,7 +373,7 @@ def test_what_a_project_brings_to_say_is_said_when_it_is_open(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project("Shared")
-    window._controllers.messages.tell("Something about another.", "warn")
+    window._controllers.messages.notify("Something about another.", "warn")
     with Project.open(path):
         open_in(qtbot, window, path)
         assert window.strip.isVisible()
@@ -599,7 +599,7 @@ def test_of_several_files_one_is_opened_and_that_is_told(
     table.write_text("text\nhello\n", encoding="utf-8")
     assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
     qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert Asked.told == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
+    assert Asked.message == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
 
 
 def test_of_several_projects_one_is_opened_and_that_is_told(

@@ -260,7 +260,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     monkeypatch.setattr("sce_desktop.ui.map.map_data.has_umap", lambda: False)
     opened.bar.methodChosen.emit("umap")
     assert told == [NO_UMAP]

@@ -307,7 +307,7 @@ def test_offline_or_out_of_reach_is_one_sentence(
     """The real library, told to stay offline; sockets are blocked too."""
     choose(dialog, JINA)
     dialog.get.click()
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         question(dialog, FetchQuestion).accept()
     assert "check the network" in told.args[0]
     assert "check the network" in dialog.outcome.text()

@@ -35,7 +35,7 @@ def open_in(qtbot: QtBot, controllers: Controllers, path: Path) -> Project:
 
 def told(controllers: Controllers) -> list[tuple[str, str]]:
     heard: list[tuple[str, str]] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append((tone, sentence)))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append((tone, sentence)))
     return heard
 
 
@@ -103,7 +103,7 @@ def test_what_cannot_be_opened_keeps_the_open_project(
     other = tmp_path / "picture.sce"
     other.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1000))
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.open_project(other)
     assert heard[0][0] == "warn"
     assert controllers.workspace.project is project
@@ -118,7 +118,7 @@ def test_newer_project_is_refused_in_one_sentence(
         raw.execute("PRAGMA user_version = 999")
     raw.close()
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.open_project(path)
     assert heard[0][0] == "warn"
     assert "newer" in heard[0][1]
@@ -306,7 +306,7 @@ def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tm
     folder = tmp_path / "projects"
     controllers.preferences.settings["projects_folder"] = str(folder)
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
         )
@@ -318,7 +318,7 @@ def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, controllers: Controlle
     (tmp_path / "file").write_bytes(b"")
     controllers.preferences.settings["projects_folder"] = str(tmp_path / "file" / "projects")
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,))
         )
@@ -342,7 +342,7 @@ def test_append_of_other_columns_is_refused(
 ) -> None:
     project = open_in(qtbot, controllers, make_project())
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
         )

@@ -180,7 +180,7 @@ def test_much_that_is_lost_is_told_shortly(
         for table in ("actions", "audits", "audit_rows", "coders", "marks", "model_versions"):
             plain.execute(f"DROP TABLE {table}")
     heard: list[tuple[str, str]] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append((sentence, tone)))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append((sentence, tone)))
     with caplog.at_level("INFO", logger=work.log.name), qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.repair_project(path, path.with_name("whole.sce"))
     qtbot.waitUntil(lambda: bool(heard))

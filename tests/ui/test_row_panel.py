@@ -262,7 +262,7 @@ def test_keys_decide_mark_and_step(controllers: Controllers, opened: Bench) -> N
 def test_a_row_without_text_gets_no_label(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     controllers.navigation.set_current_row(3)
     for key in (Qt.Key.Key_1, Qt.Key.Key_0):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             press(opened, key)
         assert told.args == [
             "Row 3 has no text, so there is nothing to label. Skip it, or go to the next row.",

@@ -150,7 +150,7 @@ def test_a_long_run_is_announced_and_starts(
     monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
     engine.seconds = seconds
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: heard.append(sentence))
     if by_key:
         controllers.scorer.start()  # what F5 is connected to
     else:
@@ -185,7 +185,7 @@ def test_f5_says_why_nothing_can_be_scored(
     qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project())
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.start()
     assert "Add a label first" in told.args[0]
     settle(qtbot, controllers)
@@ -198,7 +198,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_one_of_before(
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     folder = "/tmp/модели 1"
     engine.broken.add(folder)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         opened.add_folder(folder)
     assert "no weights" in told.args[0]
     qtbot.waitUntil(lambda: controllers.scorer.ready)
@@ -318,7 +318,7 @@ def test_the_llm_is_switched_on_for_the_screen_then_for_all(
     give_scores(controllers.workspace.project, [0, 1])
     controllers.scorer.refresh()
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: heard.append(sentence))
     engine.seconds = 7200.0
     llm_actions(opened)["For all rows"].trigger()
     assert opened.llm_button.text() == "LLM: all ✓ ▾"
@@ -334,7 +334,7 @@ def test_an_llm_that_cannot_be_loaded_changes_nothing(
 ) -> None:
     opened._on_models([("sce-mini", "sce"), ("cut", "llm")])
     engine.broken.add("llm:cut")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         llm_actions(opened)["cut"].trigger()
     assert "no weights" in told.args[0]
     assert controllers.scorer.baselines == ("similarity",)

@@ -203,7 +203,7 @@ def test_failure_is_one_sentence_and_the_rest_lives(
     qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("The model sce-mini is damaged: run models verify.")
-    with qtbot.waitSignal(opened.messages.told) as told:
+    with qtbot.waitSignal(opened.messages.notified) as told:
         opened.scorer.score()
     assert told.args == ["The model sce-mini is damaged: run models verify.", "warn"]
     engine.error = None
@@ -216,7 +216,7 @@ def test_model_that_cannot_be_loaded_leaves_the_window_usable(
     qtbot: QtBot, controllers: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("There is no model in this folder.")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.set_model("/nowhere")
     assert told.args[1] == "warn"
     assert not controllers.scorer.ready
@@ -273,7 +273,7 @@ def test_a_read_only_project_stays_with_its_version(
             controllers.projects.open_project(path)
         assert controllers.workspace.read_only
         qtbot.waitUntil(lambda: controllers.scorer.version is not None)
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             controllers.scorer.set_model("another")
         assert told.args[1] == "warn"
         assert controllers.scorer.model == "sce-mini"
@@ -420,7 +420,7 @@ def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
     controllers.navigation.set_visible_rows([1, 2])
-    with qtbot.waitSignal(controllers.messages.told, timeout=60_000) as told:
+    with qtbot.waitSignal(controllers.messages.notified, timeout=60_000) as told:
         score(controllers)
     assert sentence in told.args[0]
     assert "\n" not in told.args[0]
@@ -492,7 +492,7 @@ def test_an_llm_as_the_model_makes_no_vectors(
     with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
     assert controllers.workspace.runs[0].scored == 4
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.show_similar(1)
     assert "LLMs make none" in told.args[0]
 
@@ -504,7 +504,7 @@ def test_a_baseline_that_is_none_is_told_and_left_out(
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(labels=LABELS))
     assert controllers.scorer.baselines == ()
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.settings_changed({"baseline"})
     assert "nothing" in told.args[0]
     with qtbot.waitSignal(controllers.projects.settled):

@@ -25,7 +25,7 @@ Answer = tuple[Decision, tuple[int, ...]] | None
 @pytest.fixture
 def told(controllers: Controllers) -> list[str]:
     said: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: said.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: said.append(sentence))
     return said
 
 

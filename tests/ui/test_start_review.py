@@ -83,11 +83,11 @@ def test_without_vectors_the_reason_is_told(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(labels=LABELS))
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.begin()
     assert told.args == [NOT_READY, "warn"]  # nothing is loaded yet
     controllers.scorer.ready = True
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.begin()
     assert told.args == [NO_VECTORS, "warn"]  # an LLM is
     assert controllers.navigation.query == RowQuery()
@@ -150,7 +150,7 @@ def test_the_true_reason_is_told_why_no_queue_can_be_shown(
     choose = next(a for a in bar.order_menu().actions() if a.text().startswith("Diverse"))
     choose.setEnabled(True)
     for begin in (controllers.review.begin, choose.trigger):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             begin()
         assert told.args[0].startswith(reason)
     settle(qtbot, controllers)

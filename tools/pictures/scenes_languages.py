@@ -57,7 +57,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
         "sce-multi",
         "sce-multi",
     ]  # similarity by its vectors
-    _say_accuracy(studio, name, [row[gold] for row in rows])
+    _print_accuracy(studio, name, [row[gold] for row in rows])
     studio.shot(f"{name}-scores")
 
     _review_by_keys(studio, [row[gold] for row in rows])
@@ -75,7 +75,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
     _export(studio, name, rows, delimiter)
 
 
-def _say_accuracy(studio: Studio, name: str, gold: list[str]) -> None:
+def _print_accuracy(studio: Studio, name: str, gold: list[str]) -> None:
     controllers, project = studio.controllers, studio.controllers.workspace.project
     assert project is not None
     for run in controllers.workspace.runs:

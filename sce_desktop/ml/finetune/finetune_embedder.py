@@ -29,7 +29,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
-from sce_desktop.ml.finetune.held_out import parts_left_out, tell_collapse, text_groups
+from sce_desktop.ml.finetune.held_out import parts_left_out, report_collapse, text_groups
 from sce_desktop.ml.finetune.recipes import adapter_steps, choices
 from sce_desktop.ml.finetune.standard import (
     CAUTION,
@@ -203,7 +203,7 @@ class _Work:
                 _("The text encoder could not be fine-tuned on all rows: the standard fine-tune is kept."),
             )
         tuned, strength, losses, stopped = made
-        tell_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
+        report_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
         beside = compare(fast_right, right).points
         return replace(
             fast,

@@ -29,8 +29,8 @@ from sce_desktop.ml.finetune.fitting import Examples, Fitted, Fitter
 from sce_desktop.ml.finetune.held_out import (
     folds,
     parts_left_out,
-    tell_collapse,
-    tell_contradictions,
+    report_collapse,
+    report_contradictions,
     text_groups,
 )
 from sce_desktop.ml.finetune.logistic import logistic_probabilities
@@ -256,7 +256,7 @@ def finetune(
     _check(settings, some, labels)
     may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
     groups = text_groups(texts)
-    tell_contradictions(groups, answers, progress)
+    report_contradictions(groups, answers, progress)
     started = time.perf_counter()
     vectors = model.embed(texts, cache=cache, progress=progress)
     embedded = time.perf_counter()
@@ -305,7 +305,7 @@ def finetune(
         labels=labels,
         temperature=model.config.temperature * strength.temperature,
     )
-    tell_collapse(answers[measured], after[measured].argmax(1), labels, progress)
+    report_collapse(answers[measured], after[measured].argmax(1), labels, progress)
     ended = time.perf_counter()
     return FineTuned(
         model=tuned,

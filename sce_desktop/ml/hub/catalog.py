@@ -487,9 +487,11 @@ def _package_entry(name: str, folder: Path) -> Entry:
 def _expected_weights(name: str, folder: Path) -> dict[str, str]:
     if name == MINILM:
         return {folders.WEIGHTS: MINILM_SHA256}
-    told = folders.read_json(folder / folders.CONFIG).get("weights_sha256", "")
+    stated = folders.read_json(folder / folders.CONFIG).get("weights_sha256", "")
     return (
-        {str(k): str(v) for k, v in told.items()} if isinstance(told, dict) else {folders.WEIGHTS: str(told)}
+        {str(k): str(v) for k, v in stated.items()}
+        if isinstance(stated, dict)
+        else {folders.WEIGHTS: str(stated)}
     )
 
 

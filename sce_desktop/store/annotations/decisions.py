@@ -91,7 +91,7 @@ def store(
     rows = history.record_rows(connection, action, sorted(touched))
     if action == join and kind is not ChangeKind.IMPORT:
         same = history.text_of(connection, action) == _counted(what, kept)
-        history.tell_text(connection, action, _counted(what if same else _("Label rows"), rows))
+        history.set_text(connection, action, _counted(what if same else _("Label rows"), rows))
     ids = [(a.row_id,) for a in new]
     plain = raw(connection)
     plain.executemany("DELETE FROM annotation_labels WHERE row_id = ?", ids)

@@ -112,12 +112,12 @@ def _grown(before: Scored, records: list[Any]) -> Scored:
         np.zeros(size),
         np.zeros(size, bool),
     )
-    for old, new, said in (
+    for old, new, values in (
         (before.top, result.top, top),
         (before.confidence, result.confidence, confidence),
         (before.margin, result.margin, margin),
         (before.none, result.none, none),
     ):
         new[:kept] = old
-        new[ids] = said
+        new[ids] = values
     return result

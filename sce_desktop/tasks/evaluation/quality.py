@@ -209,7 +209,7 @@ def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
 def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
     notes: list[str] = []
     if source is Source.AUDIT and evidence.sample is not None:
-        notes += evidence.sample.told
+        notes += evidence.sample.notes
     if source not in NOT_LOOKED_AT and evidence.learned_by:
         if not len(evidence.learned):
             notes.append(

@@ -22,7 +22,7 @@ from sce_desktop.core.tables import Cell, first_cells
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
-from sce_desktop.tasks.tables.columns import ListCells, beside, tell_alike
+from sce_desktop.tasks.tables.columns import ListCells, beside, report_alike
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 
 _BATCH = 5000
@@ -197,7 +197,7 @@ class CarriedAnnotations:
                 shown = f"{shown[:_MOST_CHARACTERS]}…"
             self._bad.append(_(message, row=self._read, cell=shown))
 
-    def tell_bad_cells(self, progress: Progress) -> None:
+    def report_bad_cells(self, progress: Progress) -> None:
         """Warn of cells of ours that do not say what they should: they are passed over."""
         if self._bad:
             more = self._bad_count - len(self._bad)
@@ -228,11 +228,11 @@ class CarriedAnnotations:
         if lists and self._ours_at is None and self._gold_at is not None:
             listed = ListCells(self.columns[self._gold_at])
             self._rows = [_taken_apart(row, number, listed) for number, row in enumerate(self._rows, start=1)]
-            listed.tell(progress)
-        self.tell_bad_cells(progress)
+            listed.report(progress)
+        self.report_bad_cells(progress)
         known = {label_key(label.name) for label in labels}
         names = [*self._named, *(name for row in self._rows for name in row.names)]
-        tell_alike([*(label.name for label in labels), *names], progress)
+        report_alike([*(label.name for label in labels), *names], progress)
         met = distinct_labels(names)
         wanted = [*labels, *(label for label in met if label_key(label.name) not in known)]
         if not wanted and all(row is _NOTHING for row in self._rows):

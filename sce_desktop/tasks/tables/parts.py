@@ -44,18 +44,18 @@ def part(values: Sequence[Cell], *, over_time: bool, unit: Unit | None = None, p
     if not over_time:
         codes, names = by_value(values)
         return Parts(codes, names)
-    said = SilentProgress()
-    found = by_period(values, unit=unit, progress=said)
+    doubts = SilentProgress()
+    found = by_period(values, unit=unit, progress=doubts)
     progress.check()
     if found.empty:
-        said.warn(
+        doubts.warn(
             ngettext(
                 "{count} row has no date and is in no period.",
                 "{count} rows have no date and are in no period.",
                 found.empty,
             )
         )
-    return Parts(found.codes, found.names, found.unit, found.unreadable, tuple(said.warnings))
+    return Parts(found.codes, found.names, found.unit, found.unreadable, tuple(doubts.warnings))
 
 
 def columns(project: Project) -> Columns:

@@ -45,10 +45,14 @@ def about(project: Project) -> list[str]:
     """Return what has to be said beside an exported table, a line each."""
     versions = project.versions()
     runs = shown_runs(project)
-    said = [f"{_BEGINNING} {__version__}"]  # and no name: the same rows make the same file again
+    beginning = [f"{_BEGINNING} {__version__}"]  # and no name: the same rows make the same file again
     if not runs:
-        return [*said, "No model has scored the rows."]
-    return [*said, "Models, by the beginning of their columns:", *(about_run(run, versions) for run in runs)]
+        return [*beginning, "No model has scored the rows."]
+    return [
+        *beginning,
+        "Models, by the beginning of their columns:",
+        *(about_run(run, versions) for run in runs),
+    ]
 
 
 def about_path(table: Path) -> Path:

@@ -28,8 +28,8 @@ from sce_desktop.tasks.tables.columns import (
     find_column,
     find_columns,
     has_lists,
-    tell_doubts,
-    tell_reading,
+    report_doubts,
+    report_reading,
 )
 from sce_desktop.tasks.tables.export import export_table, rows_to_export
 from sce_desktop.temporary import temporary_beside
@@ -107,7 +107,7 @@ def import_table(
     if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
         raise UserError(_("The project would replace the table: choose another name for the project."))
     table = tables.open_table(table_path, options or TableOptions())
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     hint = elsewhere(table)
     gold_at = (
         find_column(table.columns, gold_column, progress, hint=hint)
@@ -206,7 +206,7 @@ def append_table(
     Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
     table = tables.open_table(table_path, options or TableOptions())
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])
     carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
@@ -281,7 +281,7 @@ def _add(
         progress=Unreported(progress),
         and_then=and_then,
     )
-    tell_reading(table, progress)
+    report_reading(table, progress)
     if not report.rows:
         progress.warn(_("The table has no rows."))
     if report.blank:

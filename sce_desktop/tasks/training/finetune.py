@@ -25,9 +25,9 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.evaluation.card import tuned_card
 from sce_desktop.tasks.evaluation.evaluation import read_gold
-from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.foreign import report_foreign
 from sce_desktop.tasks.scoring.models import ModelSource, load_models
-from sce_desktop.tasks.tables.columns import tell_alike
+from sce_desktop.tasks.tables.columns import report_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 from sce_desktop.tasks.training.training import adapter_pace, adapting, cost
 
@@ -212,7 +212,7 @@ def finetune_table(
         )
     chosen = tuple(labels or base.labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
-    tell_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
+    report_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
     place_of = {label_key(label.name): place for place, label in enumerate(chosen)}
     gold = list(map(label_key, gold))
     used = [row for row, name in enumerate(gold) if name in place_of and not is_blank(texts[row])]
@@ -237,7 +237,7 @@ def finetune_table(
         )
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
-    tell_foreign(loaded.models[0], used_texts, progress, chosen)
+    report_foreign(loaded.models[0], used_texts, progress, chosen)
     expected = None
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)

@@ -71,7 +71,7 @@ class AuditDialog(ProjectDialog):
                     title=_("Preparing an audit sample"),
                     worker="reads",
                     quiet=True,
-                    tell_failure=False,
+                    notify_failure=False,
                 )
             )
             job.finished.connect(self._on_plan)

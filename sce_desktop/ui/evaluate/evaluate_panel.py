@@ -415,7 +415,7 @@ class EvaluatePanel(QWidget):
         )
         line = " ".join(" ".join(notes).split())
         QGuiApplication.clipboard().setText(f"{line}\n{self.models.figures.tsv()}\n{shown}")
-        self._messages.tell(_("The figures were copied."))
+        self._messages.notify(_("The figures were copied."))
 
 
 def _icon_of(colours: Sequence[str], number: int) -> QIcon:

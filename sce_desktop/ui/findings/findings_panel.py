@@ -172,7 +172,7 @@ class FindingsPanel(QWidget):
         self.visibility.forget()
         self._dirty = True
         self._show(None)
-        self._say(_WORKING)
+        self._show_sentence(_WORKING)
         self.visibility.within(0)
 
     def _show_choices(self) -> None:
@@ -237,7 +237,7 @@ class FindingsPanel(QWidget):
                 title=title,
                 worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
                 **keywords,  # type: ignore[arg-type]
             )
         finally:
@@ -252,7 +252,7 @@ class FindingsPanel(QWidget):
         if not self._workspace.labels:
             self._dirty = False
             self._show(None)
-            self._say(_NO_LABELS)
+            self._show_sentence(_NO_LABELS)
             return
         read = self.answer.read if self.answer else None
         anew, self._dirty = self._dirty, False
@@ -276,9 +276,9 @@ class FindingsPanel(QWidget):
     @Slot(object)
     def _on_failed(self, error: object) -> None:
         self._show(None)
-        self._say(str(error))
+        self._show_sentence(str(error))
 
-    def _say(self, sentence: str, *, score: bool = False) -> None:
+    def _show_sentence(self, sentence: str, *, score: bool = False) -> None:
         """Show a sentence in the place of the figures."""
         self.empty.setText(sentence)
         self.score.setVisible(score)
@@ -306,10 +306,10 @@ class FindingsPanel(QWidget):
         self.bar.show_answer(answer, self._workspace.project.columns)
         self.basis.setText(" ".join((*answer.sentences, *answer.notes)))
         if answer.nothing:
-            self._say(_NOTHING, score=not self._workspace.read_only)
+            self._show_sentence(_NOTHING, score=not self._workspace.read_only)
             return
         if view != "shares" and not answer.findings.groups:
-            self._say(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
+            self._show_sentence(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
             return
         self.bar.set_exports(True)
         self.examples.show()

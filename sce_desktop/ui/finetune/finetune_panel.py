@@ -150,7 +150,7 @@ class FineTunePanel(QWidget):
             title=_("Timing the text encoder"),
             worker="models",
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_pace)
         job.failed.connect(self._on_no_pace)
@@ -276,7 +276,7 @@ class FineTunePanel(QWidget):
                 return
         scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
-        self._messages.tell(
+        self._messages.notify(
             _("{model} has not scored any rows yet: use it once to compare them.", model=missing)
         )
 
@@ -286,7 +286,7 @@ class FineTunePanel(QWidget):
             self._navigation.show_ids(ids, name=_differ(self._differing, self._differing_how))
         else:
             first, second = self._differing
-            self._messages.tell(
+            self._messages.notify(
                 _("{first} and {second} predict the same label for every row.", first=first, second=second)
             )
 

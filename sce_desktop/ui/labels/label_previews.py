@@ -107,7 +107,7 @@ class LabelQuestions(QObject):
             return
         meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
         if not effects or not meant <= set(self._workspace.labels):
-            self._messages.tell(
+            self._messages.notify(
                 _("Labels changed in the meantime; nothing was removed.")
                 if wish.into is None
                 else _("Labels changed in the meantime; nothing was merged."),

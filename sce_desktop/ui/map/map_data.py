@@ -118,7 +118,7 @@ class MapData(QObject):
     def set_method(self, method: Method) -> None:
         """Lay the rows out another way; a map that was made before is there at once."""
         if method == "umap" and not has_umap():
-            self._messages.tell(_(NO_UMAP))
+            self._messages.notify(_(NO_UMAP))
             method = "pca"
         if method != self.method:
             self.method = method
@@ -197,7 +197,7 @@ class MapData(QObject):
             method,
             title=_("Computing the map"),
             worker="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
-            tell_failure=False,
+            notify_failure=False,
         )
         job.progressed.connect(self._on_progress)
         job.finished.connect(self._on_map)
@@ -226,7 +226,7 @@ class MapData(QObject):
         self.may_retry = not isinstance(error, UserError)
         if self.map is not None and self.map.method != self.method:
             self.method = self.map.method  # the map of before is still there
-            self._messages.tell_error(error)
+            self._messages.notify_error(error)
         else:
             self.failure = str(error)
         self.stateChanged.emit()

@@ -94,8 +94,8 @@ class MapPanel(QWidget):
         data.pointsChanged.connect(self._on_points)
         data.factsChanged.connect(self._paint)
         data.stateChanged.connect(self._show_state)
-        data.progressed.connect(self.empty.say)
-        data.progressed.connect(side.say)
+        data.progressed.connect(self.empty.show_text)
+        data.progressed.connect(side.show_text)
         self._navigation.currentRowChanged.connect(self._mark_current)
         self._preferences.settingsChanged.connect(self._on_settings)
         self._workspace.projectClosed.connect(self.clear_selection)
@@ -132,7 +132,7 @@ class MapPanel(QWidget):
     @Slot()
     def _on_colour(self) -> None:
         self.side.legend.clear_choice()
-        self.side.say(self._in_words())
+        self.side.show_text(self._in_words())
         self._paint()
 
     @Slot()
@@ -242,18 +242,18 @@ class MapPanel(QWidget):
         self.pages.setCurrentIndex(0 if data.facts is not None else 1)
         self.bar.show_method(data.method)
         old = data.map is not None and data.map.missing > 0
-        self.side.say(self._in_words())
+        self.side.show_text(self._in_words())
         self.side.again.setVisible(old and data.method == "umap" and not data.working)
         self.view.setAccessibleDescription(self._in_words())
         if data.working or data.map is not None:
-            self.empty.say(_("Loading text vectors…"))
+            self.empty.show_text(_("Loading text vectors…"))
         elif data.failure:
             missing = "" if data.may_retry else self._scorer.why_not()
-            self.empty.say(" ".join(filter(None, (data.failure, missing))))
+            self.empty.show_text(" ".join(filter(None, (data.failure, missing))))
         elif self._scorer.known_vectors is None and not self._scorer.ready:
-            self.empty.say(_("The map appears when the model is loaded."))
+            self.empty.show_text(_("The map appears when the model is loaded."))
         else:
-            self.empty.say(self._scorer.why_no_vectors() or NO_VECTORS)
+            self.empty.show_text(self._scorer.why_no_vectors() or NO_VECTORS)
         failed, again = bool(data.failure), data.may_retry
         scores = failed and not again and self._scorer.job is None and not self._scorer.why_not()
         self.empty.score.setVisible(scores)

@@ -218,9 +218,9 @@ class RowPanel(QWidget):
                 part.set_low(low)
             self._show_selected()
             if low:
-                self._head.insertWidget(1, self.decision.said, 1)
+                self._head.insertWidget(1, self.decision.state_line, 1)
             else:
-                self.decision.take_said()
+                self.decision.take_state_line()
         self.facts.setVisible(not (low and self._annotation is not None))
         self.area.setMinimumHeight(self.labels.least_height())
 
@@ -283,9 +283,9 @@ class RowPanel(QWidget):
         self.decision.show_decision(self._annotation, self._workspace.labels)
         # Before one has labelled the row, a gold label or somebody else's would be copied, not checked.
         answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
-        said = project.said_of(row.id) if answered and not self._navigation.blind else []
-        self.others.setText(rows_text.said_by_others(said, self._workspace.labels))
-        self.others.setVisible(bool(said))
+        answers = project.answers_of_others(row.id) if answered and not self._navigation.blind else []
+        self.others.setText(rows_text.answers_of_others(answers, self._workspace.labels))
+        self.others.setVisible(bool(answers))
 
     @Slot()
     def _show_labels(self) -> None:

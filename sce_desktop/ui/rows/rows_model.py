@@ -202,7 +202,7 @@ class RowsModel(QAbstractTableModel):
             worker="reads",
             first=True,
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
@@ -239,7 +239,7 @@ class RowsModel(QAbstractTableModel):
     def _on_no_answer(self, error: object) -> None:
         self._find = None
         if isinstance(error, DamagedProject):
-            self._messages.tell_error(error)  # with a way out
+            self._messages.notify_error(error)  # with a way out
         self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
         self.searching.emit(False)
 
@@ -329,9 +329,9 @@ class RowsModel(QAbstractTableModel):
         new = [at for at in other if at >= len(old) or not rows_data.says_the_same(old[at], page[at])]
         column = Column.NUMBER if new else Column.SCE
         for first, last in _stretches(other):
-            self._tell(number * PAGE + first, number * PAGE + last, column)
+            self._emit_changed(number * PAGE + first, number * PAGE + last, column)
 
-    def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
+    def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
         self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
 
@@ -339,7 +339,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _on_labels(self) -> None:
-        self._tell_headings()
+        self._emit_headings()
         if [label.id for label in self.labels] == self._label_ids:
             self._age_scores()
         else:
@@ -354,7 +354,7 @@ class RowsModel(QAbstractTableModel):
         """Have labels painted as they are called now: names and colours are in no page."""
         self._mark_soon.stop()
         if len(self.ids):
-            self._tell(0, len(self.ids) - 1, Column.YOURS)
+            self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
     def _age_scores(self) -> None:
         """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
@@ -390,7 +390,7 @@ class RowsModel(QAbstractTableModel):
             rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
             for (number, at), row in zip(here, rows, strict=True):
                 self._pages[number][at] = row
-                self._tell(number * PAGE + at, number * PAGE + at)
+                self._emit_changed(number * PAGE + at, number * PAGE + at)
         self.aged.emit()
 
     def _refresh(self) -> None:
@@ -419,9 +419,9 @@ class RowsModel(QAbstractTableModel):
             self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
             self._columns = wanted
             self.endRemoveColumns()
-        self._tell_headings()
+        self._emit_headings()
 
-    def _tell_headings(self) -> None:
+    def _emit_headings(self) -> None:
         """Have the headings drawn again if they changed: the table is drawn with them."""
         headings = [
             rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)

@@ -194,7 +194,7 @@ class ExportDialog(ProjectDialog):
                 title=_("Counting"),
                 worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         job.finished.connect(self._on_counted)

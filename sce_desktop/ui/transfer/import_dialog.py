@@ -68,7 +68,7 @@ class ImportDialog(ProjectDialog):
         path: Path,
         *,
         append: bool = False,
-        told: str = "",
+        message: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(workspace, _("Import a table"), parent)
@@ -84,8 +84,8 @@ class ImportDialog(ProjectDialog):
         self._failure = ""
         self._wanted: list[int] = []  # widths of the preview's columns
         self._build(append)
-        self.told.setText(told)
-        self.told.setVisible(bool(told))
+        self.message.setText(message)
+        self.message.setVisible(bool(message))
         self.resize(px(980), px(720))
         self._show_unread("")
         self._look_again()
@@ -101,9 +101,9 @@ class ImportDialog(ProjectDialog):
         self.kind = QLabel()
         self.kind.setAccessibleName(_("File type"))
         set_role(self.kind, "muted")
-        self.told = QLabel(wordWrap=True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setAccessibleName(_("About the file"))
+        self.message = QLabel(wordWrap=True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setAccessibleName(_("About the file"))
         head = QHBoxLayout()
         head.addWidget(title)
         head.addWidget(self.kind)
@@ -174,7 +174,7 @@ class ImportDialog(ProjectDialog):
         foot.addWidget(buttons)
         layout = dialog_column(self)
         layout.addLayout(head)
-        layout.addWidget(self.told)
+        layout.addWidget(self.message)
         layout.addLayout(middle, 1)
         layout.addLayout(foot)
         self.import_button.setDefault(True)  # only in its dialog does it become the one that Return presses
@@ -316,7 +316,7 @@ class ImportDialog(ProjectDialog):
         title = _("Counting {file}", file=self._path.name)
         if project is not None:
             self._scanning = self._workspace.submit(
-                table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
+                table_work.scan, *arguments, title=title, quiet=True, notify_failure=False
             )
         else:
             self._scanning = self._workspace.workers.files.submit(
