@@ -48,7 +48,7 @@ def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progr
     """Read the head of the table at ``path``; ``models`` can score it, beside those that are installed."""
     from sce_desktop.tasks.scoring.foreign import reads_by_name
     from sce_desktop.tasks.scoring.models import scoring_models
-    from sce_desktop.tasks.tables.carried import our_columns
+    from sce_desktop.tasks.tables.round_trip import our_columns
     from sce_desktop.tasks.tables.tables import gold_columns, preview_table
 
     preview = preview_table(path, options, progress=progress)

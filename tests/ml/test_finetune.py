@@ -273,7 +273,7 @@ def test_progress_goes_from_nothing_to_all(base: SCEModel) -> None:
     assert reports[-1][0] == reports[-1][1]
 
 
-def test_skewed_rows_are_learned_from(base: SCEModel) -> None:
+def test_imbalanced_rows_are_learned_from(base: SCEModel) -> None:
     """B22 (c): 99 to 1, and the rare label is not lost."""
     texts = [f"{text} {word}" for word in ("new", "old", "very", "never") for text in TEXTS[:6]]
     tuned, _ = tune(base, [*texts, *TEXTS[6:8]], [0] * len(texts) + [1, 1])

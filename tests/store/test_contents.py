@@ -172,7 +172,7 @@ def test_what_is_found_later_is_a_sentence_too(
 
 
 @pytest.mark.parametrize(("statement", "values"), FOR_VERIFY.values(), ids=FOR_VERIFY)
-def test_verify_tells_and_repair_mends(closed: Path, statement: str, values: tuple[object, ...]) -> None:
+def test_verify_reports_and_repair_fixes(closed: Path, statement: str, values: tuple[object, ...]) -> None:
     harm(closed, statement, *values)
     with Project.open(closed) as project:
         assert project.verify()

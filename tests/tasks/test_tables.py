@@ -12,9 +12,9 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.tables import carried
-from sce_desktop.tasks.tables.carried import our_columns
+from sce_desktop.tasks.tables import round_trip
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS
+from sce_desktop.tasks.tables.round_trip import our_columns
 from sce_desktop.tasks.tables.tables import append_table, export_table, import_table, preview_table
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
@@ -236,7 +236,7 @@ def test_rows_and_their_labels_are_there_together_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program that is killed in between leaves as much: nothing is written until all is."""
-    monkeypatch.setattr(carried, "_BATCH", 2)
+    monkeypatch.setattr(round_trip, "_BATCH", 2)
     with imported(tmp_path, "topic,text\nlate,x\n", gold_column="topic") as project:
         more = write(tmp_path, "topic,text\nprice,y\nlate,z\nlate,w\n", "more.csv")
         annotate = StagedRows.annotate

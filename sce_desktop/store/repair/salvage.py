@@ -50,7 +50,7 @@ Problems = list[str]
 
 
 class Salvage:
-    """Copies what `DamagedFile` gives and makes sense; the result may have gaps, see `mending`."""
+    """Copies what `DamagedFile` gives and makes sense; the result may have gaps, see `rebuilding`."""
 
     def __init__(self, source: DamagedFile, target: sqlite3.Connection, problems: Problems) -> None:
         self._source = source

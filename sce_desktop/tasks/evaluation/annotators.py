@@ -21,7 +21,6 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
-from sce_desktop.tasks.tables.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.tables.columns import (
     ListCells,
     are_lists,
@@ -30,6 +29,7 @@ from sce_desktop.tasks.tables.columns import (
     report_alike,
     report_reading,
 )
+from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
 
 GOLD = "gold"
 """The annotator whose labels are right by definition; the name is stored."""
@@ -81,7 +81,7 @@ def import_annotator(
     own = opened.columns[key_at] if own_key is None else own_key
     (own_at,) = find_columns(project.columns, [own], progress)
     ours_at = our_columns(opened.columns)
-    carried = CarriedAnnotations(
+    incoming = RoundTripImport(
         opened.columns, gold_at=label_at, ours_at=ours_at if ours_at == label_at else None
     )
     theirs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}  # by key the rows of the table, with the names
@@ -89,12 +89,12 @@ def import_annotator(
     for batch in opened.batches(progress=progress):
         progress.check()
         for row, cells in enumerate(batch, start=read + 1):
-            answer = carried.read(cells)
+            answer = incoming.read(cells)
             if answer.decision not in (None, Decision.SKIPPED):
                 theirs.setdefault(cells[key_at] or "", []).append((row, answer.names))
         read += len(batch)
     report_reading(opened, progress)
-    carried.report_bad_cells(progress)
+    incoming.report_bad_cells(progress)
     rows: dict[str, list[int]] = {}
     for row_id, key in cells_of(project, own_at, progress):
         rows.setdefault(key or "", []).append(row_id)

@@ -23,7 +23,7 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.evidence import answer_arrays, right_answers
-from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
+from sce_desktop.tasks.evaluation.label_order import LabelOrderSensitivity, label_order_sensitivity
 from sce_desktop.tasks.insight.labels import report_merged, report_unmerged
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.foreign import report_foreign
@@ -55,7 +55,7 @@ class EvaluationReport:
     multi_label: bool  # a row may have several: an answer is right if it is one of them
     models: dict[str, Measures]
     seconds: dict[str, float]
-    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    orders: dict[str, LabelOrderSensitivity] = field(default_factory=dict)  # where it was asked for
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
     precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
@@ -158,7 +158,7 @@ def evaluate_table(
         )
         measured[named.name] = measure(gold_of, found)
         if shuffles:
-            orders[named.name] = order_check(
+            orders[named.name] = label_order_sensitivity(
                 named.model,
                 wanted,
                 chosen,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.research.pretrain.config import MixtureConfig
-from sce_desktop.research.pretrain.material import (
+from sce_desktop.research.pretrain.config import SamplerConfig
+from sce_desktop.research.pretrain.training_data import (
     Bools,
     FreeLabels,
     Glosses,
@@ -46,14 +46,14 @@ FACET_SHARES = (0.35, 0.4, 0.15, 0.1)
 """How often a group of free labels asks for topic, section, kind or what else fits."""
 
 
-class Mixture:
+class Sampler:
     """Draws batches. A batch follows from seed and step alone, so any process can draw any step."""
 
     def __init__(
         self,
         sets: Sequence[TrainSet],
         glosses: Glosses | None,
-        config: MixtureConfig,
+        config: SamplerConfig,
         *,
         pairs: Glosses | None = None,
         free: FreeLabels | None = None,

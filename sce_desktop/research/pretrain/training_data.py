@@ -1,4 +1,4 @@
-"""Texts, labels and their wordings as numbers: what a mixture draws from.
+"""Texts, labels and their wordings as numbers: what the sampler draws from.
 
 Everything is integers into two tables, texts and labels, tokenised once; a group costs microseconds.
 """
