@@ -102,7 +102,7 @@ def test_polite_kill_closes_the_window(start: Callable[..., int]) -> None:
     assert start(lambda _window: os.kill(os.getpid(), signal.SIGTERM)) == 0
 
 
-def test_death_of_the_last_time_is_told(start: Callable[..., int]) -> None:
+def test_death_of_the_last_time_is_reported(start: Callable[..., int]) -> None:
     faults = paths.log_dir() / "faults.txt"
     faults.parent.mkdir(parents=True)
     faults.write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")

@@ -154,7 +154,7 @@ def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("use", ["annotations", "gold"])
-def test_labels_that_look_the_same_are_told_and_merged_if_asked(
+def test_labels_that_look_the_same_are_reported_and_merged_if_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], use: str
 ) -> None:
     table = tmp_path / "in.csv"
@@ -422,7 +422,7 @@ def test_project_of_an_older_format_is_read_and_left_alone(
     )
 
 
-def test_cut_project_is_told_by_verify_and_repaired(
+def test_cut_project_is_reported_by_verify_and_repaired(
     project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path(project).open("r+b") as stream:
@@ -488,7 +488,7 @@ def test_an_output_with_too_long_a_name(
         assert "too long" in capsys.readouterr().err
 
 
-def test_damaged_lists_are_told_and_labels_given_are_kept(
+def test_damaged_lists_are_reported_and_labels_given_are_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = ['["Late"]'] * 5 + ["[null,3]", '["late", "Praise"]', '[""]']
@@ -516,7 +516,7 @@ def test_damaged_lists_are_told_and_labels_given_are_kept(
 
 
 @pytest.mark.parametrize("gone", [1, 2, 3])
-def test_a_row_that_is_gone_is_told_with_the_way_out(
+def test_a_row_that_is_gone_is_reported_with_the_way_out(
     project: str, tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str], gone: int
 ) -> None:
     with closing(sqlite3.connect(project, isolation_level=None)) as plain:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 _SHOWN_LABELS = 10  # labels in a line; --json has them all
 

@@ -32,7 +32,7 @@ LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 class Edits(QObject):
     """Every change that a person makes to the open project. A signal reports what each one changed."""
 
-    editing = Signal()  # an edit begins: what was said of those before is over
+    editing = Signal()  # an edit begins: messages about earlier ones are out of date
     decided = Signal(object, object)  # row ids and what was decided about them, in words
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
 

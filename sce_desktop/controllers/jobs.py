@@ -177,7 +177,7 @@ class Job(QObject):
 
     @property
     def rate(self) -> float | None:
-        """Units a second in the current stage, when it was told last; None before there is anything."""
+        """Units a second in the current stage, when it was reported last; None before there is anything."""
         if self._stage_start is None:
             return None
         began, base = self._stage_start
@@ -207,7 +207,7 @@ class Job(QObject):
         self.attached = False
 
     def _receive(self, event: str, payload: Any) -> None:
-        """Take in what the thread posted and tell it, unless detached."""
+        """Take in what the thread posted and emit it, unless detached."""
         if event == "started":
             self.started_at = time.monotonic()
             if self.state is JobState.WAITING:
@@ -281,7 +281,7 @@ class _Thread(QThread):
         except BaseException as error:
             log.exception("Job crashed")
             progress.flush()
-            post("failed", Crash.of(error))
+            post("failed", Crash.from_error(error))
         else:
             progress.flush()
             post("finished", result)

@@ -149,7 +149,8 @@ def load_rows(
 ) -> list[RowData]:
     """Return what the table shows of ``ids``, in their order.
 
-    A row that a run has not reached yet shows what the run before it under the same alias said, as stale.
+    A row that a run has not reached yet shows what the run before it under the same alias predicted, as
+    stale.
     """
     progress.check()
     with project.snapshot():

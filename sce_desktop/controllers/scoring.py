@@ -61,7 +61,7 @@ def window_threads() -> int:
 
 
 class Scorer(Baselines):
-    """Runs `work.score` in the model worker for the open project and says by signals what is new."""
+    """Runs `work.score` in the model worker for the open project and emits signals for what is new."""
 
     _edited = Signal()
 
@@ -228,7 +228,7 @@ class Scorer(Baselines):
         """
         known = self.base_vectors
         own = self.version.settings.get("embedder") if self.version is not None else None
-        return known.of(own) if known is not None and own else known
+        return known.with_embedder(own) if known is not None and own else known
 
     @property
     def base_vectors(self) -> KnownVectors | None:
@@ -364,7 +364,7 @@ class Scorer(Baselines):
 
     @Slot()
     def follow(self) -> Job | None:
-        """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
+        """Score as `score` does after an edit of the user's: nobody agreed that the LLM may take hours."""
         return self._submit(work.score, replace(self.choice(), llm_on_screen=True), _("Scoring"))
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:

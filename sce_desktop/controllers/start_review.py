@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import is_selection, queue_name, without_filters
-from sce_desktop.controllers.view_state import MOST_KEPT
+from sce_desktop.controllers.view_state import MOST_ROW_IDS
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import DIGIT_KEYS
 from sce_desktop.core.i18n import _
@@ -104,7 +104,7 @@ class StartReview(QObject):
             self._workspace.project,
             vectors,
             np.array(known, np.int64),
-            cut=len(known) == MOST_KEPT,
+            cut=len(known) == MOST_ROW_IDS,
             title=_("Finding a varied set of rows"),
             worker="reads",
             first=True,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.tables.scan import TableScan
 
 
-GET_IT_HERE = N_("download it in the Models dialog")
+DOWNLOAD_IN_WINDOW = N_("download it in the Models dialog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def scan(
         lists=lists,
         project=project,
         options=options,
-        get_it=GET_IT_HERE,
+        get_it=DOWNLOAD_IN_WINDOW,
         progress=progress,
     )
 

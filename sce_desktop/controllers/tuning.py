@@ -99,7 +99,7 @@ class Tuner(QObject):
 
         Where the text embedder is being adapted to all rows by then, it reads all of them first.
         """
-        self.watch.enough.set()
+        self.watch.stop_early.set()
         self.changed.emit()
 
     @Slot()

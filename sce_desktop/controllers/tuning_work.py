@@ -40,7 +40,7 @@ class Watch:
     measured: list[tuple[int, int, float, float]] = field(default_factory=list)
     adapted: list[tuple[int, int, float]] = field(default_factory=list)
     kept: list[tuple[int, float]] = field(default_factory=list)
-    enough: threading.Event = field(default_factory=threading.Event)
+    stop_early: threading.Event = field(default_factory=threading.Event)
 
     def on_epoch(self, epoch: Epoch) -> bool:
         """Record an epoch; return whether to continue."""
@@ -50,7 +50,7 @@ class Watch:
             self.adapted.append((epoch.fold, epoch.number, epoch.loss))
         elif epoch.stage == "keeping":
             self.kept.append((epoch.number, epoch.loss))
-        return not self.enough.is_set()
+        return not self.stop_early.is_set()
 
 
 def plan(

@@ -1,4 +1,4 @@
-"""Where one was in each project: filters, order, row, folded groups: a review continues where it stopped."""
+"""The last view of each project: filters, order, row, folded groups. A review continues where it stopped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
 
-KEPT = 30  # projects
-MOST_KEPT = 20_000  # that are named one by one: the file is written while the window closes
+MOST_PROJECTS = 30  # projects
+MOST_ROW_IDS = 20_000  # that are named one by one: the file is written while the window closes
 
 
 def to_json(query: RowQuery) -> dict[str, Any]:
@@ -26,9 +26,9 @@ def to_json(query: RowQuery) -> dict[str, Any]:
     A choice of very many rows is not kept: a part of it would look like all of it. An order of very many is
     kept as far as people get; the other rows follow in file order.
     """
-    if query.among is not None and len(query.among) > MOST_KEPT:
+    if query.among is not None and len(query.among) > MOST_ROW_IDS:
         query = without_filters(query)
-    query = replace(query, given=query.given[:MOST_KEPT])
+    query = replace(query, given=query.given[:MOST_ROW_IDS])
     plain = asdict(RowQuery())
     return {name: value for name, value in asdict(query).items() if value != plain[name]}
 
@@ -51,7 +51,7 @@ def from_json(stored: dict[str, Any]) -> RowQuery:
 
 
 class ViewState:
-    """Kept in a small file beside the settings; losing it loses no work, so failing to write it is silent."""
+    """Views in a small file beside the settings. Losing it loses no work, so failed writes are silent."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -80,7 +80,7 @@ class ViewState:
         states = self._read()
         states.pop(str(project), None)
         states[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
-        newest = dict(list(states.items())[-KEPT:])
+        newest = dict(list(states.items())[-MOST_PROJECTS:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_beside(self._file) as aside:

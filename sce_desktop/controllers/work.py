@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
-from sce_desktop.controllers.table_work import GET_IT_HERE
+from sce_desktop.controllers.table_work import DOWNLOAD_IN_WINDOW
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
@@ -125,7 +125,7 @@ def model_for(project: Project, model: str, *, progress: Progress) -> tuple[Choi
     with project.snapshot():
         found = languages_in(project)
     progress.check()
-    return choose(found, get_it=GET_IT_HERE), reads_by_name(model)
+    return choose(found, get_it=DOWNLOAD_IN_WINDOW), reads_by_name(model)
 
 
 # --- projects ----------------------------------------------------------------------------------------------

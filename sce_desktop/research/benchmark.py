@@ -244,7 +244,7 @@ def benchmark(
         balance: Take away each table's lean towards some labels (`balance_labels`), and say beside it what
             that does where one label has 80 % of the rows (`research.class_imbalance`).
         whole_table: Predict rows jointly with all models but LLMs (`ml.transductive`); what
-            that does where one label has 80 % of the rows is said likewise.
+            that does where one label has 80 % of the rows is reported likewise.
         shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
         progress: Told of rows, set by set.

@@ -100,7 +100,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         except UserError as failure:
             if error is None or lost:
                 raise
-            _LOG.warning("%s", failure)  # what went wrong before is what has to be told
+            _LOG.warning("%s", failure)  # raise what went wrong before
 
     @property
     def path(self) -> Path:
@@ -279,7 +279,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         """Return what happened to the file while it is open ("was deleted …"); empty if all is well.
 
         Nothing can be written then; `backup` still saves all that was. Cheap, and needed now and then only
-        where somebody looks at the project: whoever writes is told.
+        where somebody looks at the project: a writer gets the error.
         """
         return self._database.lost()
 

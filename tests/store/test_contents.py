@@ -181,7 +181,7 @@ def test_verify_reports_and_repair_fixes(closed: Path, statement: str, values: t
     assert annotations == 30 - statement.startswith("DELETE")
 
 
-def test_a_time_that_is_none_is_told(closed: Path) -> None:
+def test_a_time_that_is_none_is_reported(closed: Path) -> None:
     harm(closed, "UPDATE annotations SET decided_at = 'yesterday' WHERE row_id IN (5, 6)")
     with Project.open(closed) as project:
         assert project.verify() == [

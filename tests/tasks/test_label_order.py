@@ -54,7 +54,7 @@ def test_a_model_that_takes_the_first_label_changes_with_it() -> None:
         label_order_sensitivity(FakeModel(), TEXTS, LABELS, usual, shuffles=2, cache=None, progress=stop)
 
 
-def test_a_slow_run_is_told_before_it_starts() -> None:
+def test_a_slow_run_is_reported_before_it_starts() -> None:
     progress = SilentProgress()
     models = [NamedModel("sce", "fast", FakeModel()), NamedModel("llm", "llm", Slow(kind="llm"))]
     report_time(models, TEXTS, LABELS, 5, progress)

@@ -203,7 +203,7 @@ def names_of(project: Project, row_id: int) -> list[str]:
         ({"label": "a", "decided_at": "2026-13-01T00:00:00"}, ["a"], "is not a date and time"),
     ],
 )
-def test_bad_cells_are_told_by_row_and_nothing_else_is_lost(
+def test_bad_cells_are_reported_by_row_and_nothing_else_is_lost(
     tmp_path: Path, cells: dict[str, str], names: list[str], told: str
 ) -> None:
     fine = {"label": "a", "decided": "hand", "labels": '["a"]', "decided_at": "2026-01-02T03:04:05.678+00:00"}

@@ -37,7 +37,7 @@ def told(controllers: Controllers) -> list[str]:
     return said
 
 
-def test_rows_of_a_sample_are_left_out_and_that_is_told(
+def test_rows_of_a_sample_are_left_out_and_that_is_reported(
     qtbot: QtBot, opened: Controllers, told: list[str]
 ) -> None:
     project = opened.workspace.project

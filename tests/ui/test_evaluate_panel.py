@@ -108,7 +108,7 @@ def test_the_figures_are_those_of_the_task(controllers: Controllers, show: Open)
     assert panel.labels.figures.rows[1][5] is None  # similarity never says Damaged: it has no precision
     assert panel.bar.result.text() == f"SCE 80% ({100 * low:.0f} to {100 * high:.0f}%) vs. Similarity 40%"
     assert panel.bar.basis.text() == "10 of 10 labelled rows, not a random sample."
-    assert part.worth in panel.bar.info.toolTip()
+    assert part.validity in panel.bar.info.toolTip()
     assert panel.bar.info.accessibleDescription() == panel.bar.info.toolTip()
     tip = panel.models.figures.headings[4].tip
     assert "adaptive" in tip

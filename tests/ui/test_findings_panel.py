@@ -265,7 +265,7 @@ def test_counts_take_the_place_of_shares(
     wait(qtbot, panel)
     assert panel.answer is not None
     whole = panel.answer.findings.whole
-    rows = [one.share.of(whole.rows) for one in whole.shares]
+    rows = [one.share.as_count(whole.rows) for one in whole.shares]
     model = panel.shares_model
     assert model.headerData(0, Qt.Orientation.Horizontal) == "Rows"
     assert [model.index(row, 0).data() for row in range(4)] == [f"{one.value:,.0f}" for one in rows]
@@ -460,7 +460,7 @@ def test_reports_are_those_of_the_tasks(
     assert panel.answer.findings.basis in " ".join(map(str, said))
 
 
-def test_a_place_that_cannot_be_written_to_is_told(
+def test_a_place_that_cannot_be_written_to_is_reported(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
     opened(qtbot, controllers, panel, path)
@@ -580,7 +580,7 @@ def test_several_labels_a_row(
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 
-def test_rows_that_came_after_the_sample_are_told(
+def test_rows_that_came_after_the_sample_are_reported(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
     project = opened(qtbot, controllers, panel, path)

@@ -108,9 +108,9 @@ class FakeMethod:
             raise self.error
         progress.report(1, 31, stage="fine-tuning")
         watch.measured += [(1, 1, 1.0, 1.2), (1, 2, 0.8, 1.1)]
-        while not self.go_on.wait(0.002) and not watch.enough.is_set():
+        while not self.go_on.wait(0.002) and not watch.stop_early.is_set():
             progress.check()
-        return make_version(project, metrics=metrics(cut_short=watch.enough.is_set()))
+        return make_version(project, metrics=metrics(cut_short=watch.stop_early.is_set()))
 
     def improve(
         self, project: Project, _model_cache: object, choice: object, *, progress: Progress
@@ -198,7 +198,7 @@ def test_without_labelled_rows_it_says_what_to_do(panel: FineTunePanel) -> None:
     assert panel.result.sentence.text() == EMPTY
     assert not panel.start.start_button.isEnabled()
     assert "at least two labels with examples" in panel.start.problem.text()
-    assert panel.versions.list.topLevelItemCount() == 1  # the model as it was
+    assert panel.versions.list.topLevelItemCount() == 1  # the base model
 
 
 def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
@@ -239,7 +239,7 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     assert not panel.start.start_button.isEnabled()
 
 
-def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
+def test_rows_of_a_random_sample_are_reported_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert controllers_of(panel).workspace.project is not None
     controllers_of(panel).workspace.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
@@ -339,7 +339,7 @@ def test_the_base_model_says_what_it_is_and_which_versions_there_are(
     settle(qtbot, controllers)
 
 
-def test_a_failure_is_told_and_the_version_in_use_stays(
+def test_a_failure_is_reported_and_the_version_in_use_stays(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
 ) -> None:
     controllers = controllers_of(panel)
@@ -437,7 +437,7 @@ def two_versions(qtbot: QtBot, panel: FineTunePanel) -> tuple[ModelVersion, Mode
     return two
 
 
-def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
+def test_a_version_is_used_and_the_base_model_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
     controllers = controllers_of(panel)
     assert controllers.workspace.project is not None
     give_scores(controllers.workspace.project, [0, 1, 2])
@@ -887,7 +887,7 @@ def test_it_is_automatic_and_one_click_goes_back(
     assert method.improved == 1
 
 
-def test_what_is_not_better_is_told_and_not_used(
+def test_what_is_not_better_is_reported_and_not_used(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
     method.better = False

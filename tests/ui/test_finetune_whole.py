@@ -145,7 +145,7 @@ def test_the_embedder_learns_and_its_vectors_are_used(
     qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     before = controllers.scorer.known_vectors
     assert before is not None
-    own = before.of(version.settings["embedder"])  # read in the precision of this computer
+    own = before.with_embedder(version.settings["embedder"])  # read in the precision of this computer
     assert before.embedder != own.embedder
 
     qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)

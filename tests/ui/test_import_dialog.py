@@ -116,7 +116,7 @@ def test_what_is_to_be_said_of_the_file_stands_in_the_dialog(
     assert not show(qtbot, controllers, parcels).message.isVisible()
 
 
-def test_where_the_rows_of_a_document_are_is_told(
+def test_where_the_rows_of_a_document_are_is_reported(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = tmp_path / "answers.json"

@@ -29,7 +29,7 @@ def press(qtbot: QtBot, dialog: ImportDialog, words: str) -> None:
     settle(qtbot, dialog)
 
 
-def test_two_readings_of_letters_are_told_and_one_click_takes_the_other(
+def test_two_readings_of_letters_are_reported_and_one_click_takes_the_other(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = table(tmp_path, f"text\n{CZECH}\n{CZECH}!\n".encode("iso8859-2"))

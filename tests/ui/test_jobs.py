@@ -78,7 +78,7 @@ def test_thousand_quick_jobs_keep_their_order(qtbot: QtBot, worker: WorkerQueue)
     assert results == [2 * number for number in range(1000)]
 
 
-def test_that_something_else_begins_is_told_at_once(qtbot: QtBot, worker: WorkerQueue) -> None:
+def test_that_something_else_begins_is_reported_at_once(qtbot: QtBot, worker: WorkerQueue) -> None:
     """The rows on the screen are shown when the next stage begins, not when it has gone on for a while."""
     told, go_on = threading.Event(), threading.Event()
 
@@ -142,7 +142,7 @@ def test_rate_is_that_of_the_stage(qtbot: QtBot, worker: WorkerQueue) -> None:
     assert 0.1 < job.seconds_left < 1
 
 
-def test_warnings_are_told_once(qtbot: QtBot, worker: WorkerQueue) -> None:
+def test_warnings_are_reported_once(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         for _ in range(3):
             progress.warn("Two columns bear this name; the first is taken.")

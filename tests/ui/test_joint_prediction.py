@@ -329,7 +329,7 @@ def only(encode: Callable[..., FloatArray], *, most: int) -> Callable[..., Float
     return cached_encode
 
 
-def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
+def test_added_rows_count_for_all_and_that_is_reported(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
     window, controllers = whole
     scored(qtbot, controllers, switch(window).trigger)
     before, told = controllers.workspace.runs[0], []

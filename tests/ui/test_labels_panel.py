@@ -111,7 +111,7 @@ def test_many_lines_are_pasted(qtbot: QtBot, controllers: Controllers, panel: La
     assert panel.field.text() == ""
 
 
-def test_the_same_name_twice_is_told_in_place(
+def test_the_same_name_twice_is_reported_in_place(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
     add(controllers, "Late", "Damaged")
@@ -260,7 +260,6 @@ def test_what_is_typed_stays_while_counts_come_in(
 def test_renaming_onto_another_offers_to_merge(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    """B14."""
     refund, billing = add(controllers, "Refund", "Billing")
     controllers.edits.decide([1, 2], Decision.LABEL, [refund])
     controllers.edits.decide([4], Decision.LABEL, [billing])

@@ -129,7 +129,7 @@ def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Control
     assert labelled(opened) == {}
 
 
-def test_what_goes_wrong_is_told_and_ends_it(
+def test_what_goes_wrong_is_reported_and_ends_it(
     qtbot: QtBot, opened: Controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Project) -> None:

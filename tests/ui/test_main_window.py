@@ -191,14 +191,14 @@ def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_proj
             controllers.projects.close_project()
 
 
-def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_failure_is_reported_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.open_path(tmp_path / "gone.sce")
     assert window.strip.isVisible()
     assert "no longer exists" in window.strip.text.text()
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
-def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
+def test_a_bulk_action_that_broke_off_is_reported_and_taken_back(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, meanwhile: bool
 ) -> None:
     path = make_project()
@@ -540,7 +540,7 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
     ],
 )
 @pytest.mark.parametrize("opened", [False, True])
-def test_what_cannot_be_opened_is_told_when_it_is_dropped(
+def test_what_cannot_be_opened_is_reported_when_it_is_dropped(
     qtbot: QtBot,
     window: MainWindow,
     make_project: MakeProject,
@@ -592,7 +592,7 @@ def test_a_file_that_is_held_over_the_window_is_answered_by_a_cue(
         assert cue.isHidden()
 
 
-def test_of_several_files_one_is_opened_and_that_is_told(
+def test_of_several_files_one_is_opened_and_that_is_reported(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     table = tmp_path / "b.csv"
@@ -602,7 +602,7 @@ def test_of_several_files_one_is_opened_and_that_is_told(
     assert Asked.message == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
 
 
-def test_of_several_projects_one_is_opened_and_that_is_told(
+def test_of_several_projects_one_is_opened_and_that_is_reported(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project()

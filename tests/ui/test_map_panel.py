@@ -197,7 +197,7 @@ def test_only_rows_of_the_table_are_shown_and_selected(
     qtbot.waitUntil(lambda: len(opened.data.points) == READ)
 
 
-def test_what_is_under_the_mouse_is_told(
+def test_what_is_under_the_mouse_is_reported(
     monkeypatch: pytest.MonkeyPatch, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
@@ -222,7 +222,7 @@ def test_rows_without_vectors_are_counted_and_come_with_the_next_scoring(
 def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
     qtbot: QtBot, controllers: Controllers, opened: MapPanel, known: KnownVectors
 ) -> None:
-    """The map of the model as it was never stands under what the version predicts."""
+    """The map of the base model never stands under what the version predicts."""
     drag(opened.view, around(opened.view, list(range(6))))
     assert controllers.workspace.project is not None
     version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})

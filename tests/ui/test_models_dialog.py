@@ -286,7 +286,7 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     assert not controllers.workspace.workers.files.busy  # a download holds no file up
     dialog.cancel.click()
     qtbot.waitUntil(lambda: "downloaded" in item(dialog, SMOL).text(4))
-    assert SMOL not in [entry.name for entry in catalog.list()]
+    assert SMOL not in [entry.name for entry in catalog.list_models()]
     assert dialog.get.text() == "Resume…"
     dialog.get.click()
     question(dialog, FetchQuestion).accept()

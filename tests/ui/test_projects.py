@@ -314,7 +314,9 @@ def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tm
     assert list(folder.iterdir()) == []
 
 
-def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_made_is_reported(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_bytes(b"")
     controllers.preferences.settings["projects_folder"] = str(tmp_path / "file" / "projects")
     heard = told(controllers)
@@ -416,7 +418,7 @@ def test_two_equal_labels_are_refused_in_place(
     assert tuple(label.name for label in controllers.workspace.labels) == LABELS
 
 
-def test_decisions_and_marks_are_told_and_counted(
+def test_decisions_and_marks_are_reported_and_counted(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     project = open_in(qtbot, controllers, make_project(labels=LABELS))
@@ -450,7 +452,7 @@ def test_edit_without_a_project_does_nothing(controllers: Controllers) -> None:
     assert controllers.scorer.score() is None
 
 
-def test_query_and_row_are_told_once(qtbot: QtBot, controllers: Controllers) -> None:
+def test_query_and_row_are_reported_once(qtbot: QtBot, controllers: Controllers) -> None:
     with qtbot.waitSignal(controllers.navigation.queryChanged):
         controllers.navigation.set_query(RowQuery(search="late"))
     with qtbot.assertNotEmitted(controllers.navigation.queryChanged):

@@ -172,7 +172,7 @@ def test_project_found_damaged_while_it_is_open_can_be_repaired(
     assert controllers.workspace.project.verify() == []
 
 
-def test_much_that_is_lost_is_told_shortly(
+def test_much_that_is_lost_is_reported_shortly(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = make_project(labels=("Late",))

@@ -431,7 +431,7 @@ def test_several_labels_are_added_and_removed(qtbot: QtBot, controllers: Control
     assert decided(controllers, 1) is None
 
 
-def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
+def test_a_very_long_text_comes_in_parts_and_what_is_read_is_reported(
     qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     long = "word " * 60000
@@ -518,7 +518,7 @@ def test_a_label_among_many_is_found_by_typing(
     assert len(labels.shown()) == 200
 
 
-def test_typing_what_no_label_contains_is_told(
+def test_typing_what_no_label_contains_is_reported(
     qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
@@ -592,7 +592,7 @@ def test_keys_of_labels_skip_what_is_taken(tmp_path: Path) -> None:
     assert label_keys(many) == {}
 
 
-def test_lengths_are_told_in_what_the_script_counts_by() -> None:
+def test_lengths_are_reported_in_what_the_script_counts_by() -> None:
     assert length_of("one") == "1 word"
     assert length_of("one two") == "2 words"
     assert length_of("包裹晚了三天") == "6 characters"

@@ -96,7 +96,7 @@ def opened(qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: Ma
     ("labels", "reason"),
     [((), "Add a label first"), (("complaint",), ""), (LABELS, "")],
 )
-def test_why_nothing_can_be_scored_is_told(
+def test_why_nothing_can_be_scored_is_reported(
     qtbot: QtBot,
     controllers: Controllers,
     bar: RunBar,

@@ -407,7 +407,7 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
     ],
     ids=["200 labels", "a label of no tokens"],
 )
-def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
+def test_labels_that_an_llm_cannot_take_are_reported_and_the_model_scores_on(
     qtbot: QtBot,
     controllers: Controllers,
     make_project: MakeProject,
@@ -497,7 +497,7 @@ def test_an_llm_as_the_model_makes_no_vectors(
     assert "LLMs make none" in told.args[0]
 
 
-def test_a_baseline_that_is_none_is_told_and_left_out(
+def test_a_baseline_that_is_none_is_reported_and_left_out(
     qtbot: QtBot, workers: WorkerQueues, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
 ) -> None:
     controllers = Controllers(workers, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))

@@ -79,7 +79,7 @@ def test_the_first_scoring_leads_to_the_default_queue(
     assert offered == []
 
 
-def test_without_vectors_the_reason_is_told(
+def test_without_vectors_the_reason_is_reported(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(labels=LABELS))
@@ -131,7 +131,7 @@ TEXTS = tuple(f"Text {n}" for n in range(12))
         ),
     ],
 )
-def test_the_true_reason_is_told_why_no_queue_can_be_shown(
+def test_the_true_reason_is_reported_why_no_queue_can_be_shown(
     qtbot: QtBot,
     controllers: Controllers,
     make_project: MakeProject,

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import view_state
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.view_state import KEPT, ViewState
+from sce_desktop.controllers.view_state import MOST_PROJECTS, ViewState
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -42,10 +42,10 @@ def test_a_broken_file_means_the_top(tmp_path: Path, text: str) -> None:
 
 def test_old_projects_are_forgotten(tmp_path: Path) -> None:
     kept = ViewState(tmp_path / "places.json")
-    for number in range(KEPT + 1):
+    for number in range(MOST_PROJECTS + 1):
         kept.keep(tmp_path / f"{number}.sce", RowQuery(seed=number), 1)
     assert kept.shown_last(tmp_path / "0.sce") == (RowQuery(), None)
-    assert kept.shown_last(tmp_path / f"{KEPT}.sce")[0].seed == KEPT
+    assert kept.shown_last(tmp_path / f"{MOST_PROJECTS}.sce")[0].seed == MOST_PROJECTS
 
 
 def test_a_project_opens_where_it_was_closed(
@@ -74,7 +74,7 @@ def test_a_project_opens_where_it_was_closed(
 
 
 def test_a_choice_of_very_many_rows_is_not_kept_in_part(tmp_path: Path) -> None:
-    many = tuple(range(1, view_state.MOST_KEPT + 2))
+    many = tuple(range(1, view_state.MOST_ROW_IDS + 2))
     kept = ViewState(tmp_path / "places.json")
     kept.keep(tmp_path / "p.sce", RowQuery(among=many, given=many, order=RowOrder.GIVEN), 7)
     assert kept.shown_last(tmp_path / "p.sce") == (RowQuery(), 7)

@@ -4,7 +4,7 @@ Columns are the keys of all objects in the order in which they first appear, a n
 stands before. Strings stay as they are,
 null and a missing key are None, numbers keep the digits of the file, true and false stay so, lists and
 objects become JSON text; what each was, the row's `TypedCells` tell. Lines that are no JSON object are left
-out and told by number.
+out and reported by number.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which rows a fine-tune leaves out to be measured by, and what is told of rows and answers."""
+"""Which rows a fine-tune leaves out to be measured by, and warnings about rows and answers."""
 
 from __future__ import annotations
 

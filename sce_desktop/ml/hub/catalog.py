@@ -38,7 +38,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {"jinaai/jina-embeddings-v3": {"task"
 _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
 
-def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
+def list_models(models_dir: Path | None = None) -> tuple[Entry, ...]:
     """Return every model that is here: the program's, then those of packages, then the user's, by name."""
     own, bundled = _own(models_dir), _bundled()
     packages = {name: folder for name, folder in model_packages.installed().items() if name not in bundled}

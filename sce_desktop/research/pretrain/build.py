@@ -49,7 +49,7 @@ class Builder:
     teacher: Teacher | None = None
 
     @classmethod
-    def of(
+    def from_config(
         cls, config: PretrainConfig, training_data: TrainingData, base: Path, device: torch.device
     ) -> Builder:
         """Read the start weights. Raises UserError where the configuration asks for what does not go."""
@@ -72,7 +72,7 @@ class Builder:
         teacher = None
         if config.data.teacher:
             folder = find(config.data.teacher, base)
-            teacher = Teacher.of(folder, training_data, max_tokens=config.data.max_tokens, device=device)
+            teacher = Teacher.load(folder, training_data, max_tokens=config.data.max_tokens, device=device)
         return cls(config, training_data, base, device, labels, labels, tokens, None, teacher)
 
     def trainer(self, config: PretrainConfig, progress: Progress | None = None) -> Trainer:

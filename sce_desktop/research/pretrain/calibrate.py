@@ -49,7 +49,7 @@ class Calibration:
     none: YesNo
     yes_no: YesNo
 
-    def of(self, model: SCEModel) -> None:
+    def apply_to(self, model: SCEModel) -> None:
         """Put it into ``model``."""
         model.config = replace(model.config, temperature=self.temperature, none=self.none, yes_no=self.yes_no)
 

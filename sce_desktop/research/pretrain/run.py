@@ -61,7 +61,7 @@ def run(
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")
-    builder = Builder.of(config, training_data, base, device)
+    builder = Builder.from_config(config, training_data, base, device)
     traces: dict[str, Any] = {}
     files = []
     for name, member in members.items():
@@ -131,7 +131,7 @@ def _calibrate(model: SCEModel, training_data: TrainingData, progress: Progress)
     if not sets:
         return {}
     whole = fit(list(sets.values()))
-    whole.of(model)
+    whole.apply_to(model)
     others = {name: measured(scores, whole) for name, scores in looked_at.items()}
     return leaving_each_out(sets) | others
 

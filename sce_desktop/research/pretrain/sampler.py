@@ -244,7 +244,7 @@ class Sampler:
             texts.append(s.texts[_places(s.starts, own, rng)])
             labels.append(self._word(s.wordings, own, rng))
             right.extend(s.wordings.values[own])
-        return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.of(right).values)
+        return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.pack(right).values)
 
     def _gloss_group(self, g: Glosses, rng: np.random.Generator) -> Group:
         # In-batch labels; another gloss's label is masked where it is right here too.

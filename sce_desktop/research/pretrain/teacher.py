@@ -42,7 +42,7 @@ class Teacher:
         self.head, self.dual_encoder, self.taught, self.fingerprint = head, dual_encoder, taught, fingerprint
 
     @classmethod
-    def of(
+    def load(
         cls, folder: Path, training_data: TrainingData, *, max_tokens: int, device: torch.device
     ) -> Teacher:
         """Read the model ``folder`` and compute its vectors. Raises UserError if it is no SCE of its own."""

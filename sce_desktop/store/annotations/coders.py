@@ -123,7 +123,7 @@ def remove(connection: sa.Connection, coder_id: int) -> None:
     history.record_removal(connection, action, _coders, coder_id)
 
 
-def every(connection: sa.Connection) -> tuple[Coder, ...]:
+def list_all(connection: sa.Connection) -> tuple[Coder, ...]:
     """Return all coders, oldest first, without the user."""
     count = sa.func.count(sa.distinct(_answers.c.row_id))
     statement = (
@@ -235,7 +235,7 @@ def _wordings(connection: sa.Connection) -> dict[str, int]:
 
 
 def _get(connection: sa.Connection, coder_id: int) -> Coder:
-    found = [coder for coder in every(connection) if coder.id == coder_id]
+    found = [coder for coder in list_all(connection) if coder.id == coder_id]
     if not found:
         raise KeyError(coder_id)
     return found[0]

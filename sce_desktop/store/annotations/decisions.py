@@ -277,7 +277,7 @@ def _with_count(what: str, count: int) -> str:
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:
-    """Return the number of rows annotated with each label in use, by label id; 0 is told too."""
+    """Return the number of rows annotated with each label in use, by label id; those with 0 too."""
     counts: dict[int, int] = dict.fromkeys(connection.execute(active_ids()).scalars(), 0)
     label_id, seen = _labels_of.c.label_id, is_seen(_labels_of.c.row_id)
     statement = sa.select(label_id, sa.func.count()).where(label_id.in_(active_ids()), seen)

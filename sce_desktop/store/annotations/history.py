@@ -291,7 +291,7 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
         changed["label_set_id"] = before.id if before else 0
     if found.version_id is not None:
         active = versions.active(connection)
-        kept = {version.id for version in versions.every(connection)}
+        kept = {version.id for version in versions.list_all(connection)}
         # A version that was deleted meanwhile cannot come back: the base model stands for it.
         versions.activate(connection, found.version_id if found.version_id in kept else None)
         changed["version_id"] = active.id if active else 0

@@ -64,7 +64,7 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
             yield plain
     else:
         with database.read() as connection:
-            rows.shape(connection)  # begins the snapshot: without one, each write would start the copy anew
+            rows.shape(connection)  # begins the snapshot: without one, each write would start the copy again
             yield raw(connection)
 
 
@@ -230,7 +230,7 @@ def _check_labels(connection: sa.Connection) -> list[str]:
 
 def _check_runs(connection: sa.Connection) -> list[str]:
     problems = []
-    for run in runs.every(connection):
+    for run in runs.list_all(connection):
         (count, odd) = (
             raw(connection)
             .execute(

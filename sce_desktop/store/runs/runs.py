@@ -1,4 +1,4 @@
-"""Runs: what a model said about each row, whole, beside what other models and earlier label sets said."""
+"""Runs: what a model predicts for each row, whole, beside those of other models and earlier label sets."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def get(connection: sa.Connection, run_id: int) -> Run:
     return _run(found)
 
 
-def every(connection: sa.Connection) -> tuple[Run, ...]:
+def list_all(connection: sa.Connection) -> tuple[Run, ...]:
     """Return all runs, oldest first."""
     return tuple(_run(found) for found in raw(connection).execute(f"{_RUN} ORDER BY id"))
 
@@ -120,7 +120,7 @@ def active(connection: sa.Connection, alias: str) -> Run | None:
     return None if found is None else _run(found)
 
 
-def before(connection: sa.Connection, run: Run) -> Run | None:
+def previous(connection: sa.Connection, run: Run) -> Run | None:
     """Return the newest other run under the alias of ``run`` that has scored anything."""
     newest = f"{_RUN} WHERE alias = ? AND scored > 0 AND id != ? ORDER BY id DESC LIMIT 1"
     found = raw(connection).execute(newest, (run.alias, run.id)).fetchone()

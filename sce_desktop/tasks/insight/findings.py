@@ -47,7 +47,7 @@ class Group:
     def figure(self, answer: int, *, counts: bool) -> Share:
         """Return the share of an answer, or with ``counts`` its estimated number of rows."""
         share = self.shares[answer].share
-        return share.of(self.rows) if counts else share
+        return share.as_count(self.rows) if counts else share
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""Texts and labels that a model cannot read: it scores them nevertheless, so the user is told."""
+"""Texts and labels that a model cannot read: it scores them nevertheless, so the user is warned."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ class _Tally:
         self._done[run.id], self._total[run.id] = run.scored, run.scored + rows
 
     def report(self, run: Run, stage: str) -> None:
-        """Report what is done and committed. Another stage than the last is told at once."""
+        """Report what is done and committed. Another stage than the last is reported at once."""
         if self._done[run.id]:
             self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
 

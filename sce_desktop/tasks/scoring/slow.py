@@ -1,4 +1,4 @@
-"""A prompted LLM is slow: how long it will take is told before it starts."""
+"""A prompted LLM is slow: how long it will take is reported before it starts."""
 
 from __future__ import annotations
 

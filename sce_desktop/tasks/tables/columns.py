@@ -232,7 +232,7 @@ def are_lists(cells: Mapping[str, int]) -> bool:
 
 
 def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: Progress) -> bool:
-    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is told.
+    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is warned.
 
     ``lists``: what the user said; None: if most of the cells are.
     """
@@ -306,7 +306,7 @@ class ListCells:
 
 
 def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:
-    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is told."""
+    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is warned."""
     taken = set(columns)
     result, renamed = [], []
     for name in ours:

@@ -21,7 +21,7 @@ _DATES = 0.6  # a column of which so many cells are dates holds dates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Which part each of n rows belongs to, and what is to be said about that."""
+    """Which part each of n rows belongs to, and warnings about that."""
 
     codes: IdArray  # (n,) places in ``names``, -1: in no part
     names: tuple[str, ...]

@@ -113,7 +113,7 @@ def embedder_json(tuned: FineTuned, gold: IdArray) -> dict[str, Any]:
 class FineTuneReport:
     """What `finetune_table` did. ``skipped``: rows not used, by reason.
 
-    ``embedder`` is what `embedder_json` says of an adapted text embedder, with the estimate that was told
+    ``embedder`` is what `embedder_json` says of an adapted text embedder, with the estimate that was shown
     before; None where none was asked for.
     """
 
@@ -169,9 +169,9 @@ def finetune_table(
     """Fine-tune ``model`` on the labels in ``gold_column`` and write it to the folder ``output``.
 
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
-    estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
-    else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may have
-    several labels. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what is
+    estimated by a trial and reported first. Without ``labels`` those of the model are taken if it carries
+    some, else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may
+    have several labels. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what is
     replaced, and ``force``.
 
     Raises:

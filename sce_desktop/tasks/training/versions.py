@@ -106,7 +106,7 @@ def finetune_project(
 ) -> NewVersion:
     """Fine-tune ``base`` on the project's annotations and keep the result as a version, not active yet.
 
-    It begins at the model as it was before any fine-tune: all annotations are there, old ones too, and none
+    It begins at the base model before any fine-tune: all annotations are there, old ones too, and none
     counts twice. Rows of random samples are not learned from: claims about the whole table rest on them.
 
     Args:

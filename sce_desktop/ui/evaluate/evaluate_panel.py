@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 400
 _LATE_MS = 1000  # a longer pause than this is shown
-_SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the worker, too
+_PAUSE_FACTOR = 3  # times as long as it took; the table needs the worker, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
 
@@ -119,7 +119,7 @@ class EvaluatePanel(QWidget):
         self.tabs.setCornerWidget(corner)
         self.tabs.currentChanged.connect(self._on_tab)
         self._build()
-        self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_SHARE)
+        self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_PAUSE_FACTOR)
         self.visibility.due.connect(self._measure)
         self._connect()
         self._show()

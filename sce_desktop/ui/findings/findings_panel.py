@@ -1,6 +1,6 @@
 """What the texts say: shares of the labels, by a column, over time, with the rows behind every figure.
 
-All of it is computed in the worker ``reads`` while the panel is on the screen, anew a moment after something
+All of it is computed in the worker ``reads`` while the panel is on the screen, again a moment after something
 has changed. Whatever else that worker is asked meanwhile goes first: the table must not wait for a figure.
 """
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PAUSE_MS = 600  # between a change and the figures that follow it
 SCORING_MS = 10_000  # while scores come in, all the time
-_REST = 3  # the worker is left alone for so many times as long as the figures took
+_PAUSE_FACTOR = 3  # the worker is left alone for so many times as long as the figures took
 _MOST_YIELDS = 3  # in succession: then the figures come first for once
 _NO_LABELS = _("No labels yet: add one in the Labels panel.")
 _NOTHING = _("No rows are labelled or scored yet: score the rows, or label some of them.")
@@ -141,7 +141,7 @@ class FindingsPanel(QWidget):
         layout.addLayout(line)
         layout.addWidget(split, 1)
 
-        self.visibility = VisibilityGate(self, PAUSE_MS, rest=_REST)
+        self.visibility = VisibilityGate(self, PAUSE_MS, rest=_PAUSE_FACTOR)
         self.visibility.due.connect(self._look)
         for changed in (workspace.annotationsChanged, workspace.historyChanged, workspace.rowsChanged):
             changed.connect(self._on_changed)
@@ -255,13 +255,13 @@ class FindingsPanel(QWidget):
             self._show_sentence(_NO_LABELS)
             return
         read = self.answer.read if self.answer else None
-        anew, self._dirty = self._dirty, False
+        recompute, self._dirty = self._dirty, False
         job = self._submit(
             findings_work.look,
             self._workspace.project,
             self.bar.wanted,
             read,
-            anew=anew,
+            recompute=recompute,
             title=_("Calculating findings"),
         )
         job.finished.connect(self._on_found)

@@ -1,4 +1,4 @@
-"""Work for a panel that is done only while somebody looks at it, and caught up with when somebody does.
+"""Work for a panel that is done only while the panel is visible, and caught up with when it becomes so.
 
 self.visibility = VisibilityGate(self, PAUSE_MS)
 self.visibility.due.connect(self._measure)         # the panel is on the screen, and something has changed

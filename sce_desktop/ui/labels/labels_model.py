@@ -61,7 +61,7 @@ class LabelsModel(QAbstractListModel):
         self._labels, self._spans = grouped(workspace.labels)
         self._groups = self._group_of_row()
         self._keys = preferences.keymap.all_label_keys(self._labels)
-        self._counts = self.all_counts()  # that the view was told
+        self._counts = self.all_counts()  # that the view has
         preferences.settingsChanged.connect(self.refresh)
         workspace.labelsChanged.connect(self.refresh)
         workspace.projectOpened.connect(self.refresh)

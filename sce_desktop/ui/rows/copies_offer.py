@@ -73,12 +73,12 @@ class CopiesOffer(QObject):
         self._search = None
         self._ids = ids
         if self._wanted:
-            self.take()
+            self.accept()
         elif len(ids):
             self.found.emit(len(ids), shown_key(self._preferences.keymap.key("copies")))
 
     @Slot()
-    def take(self) -> None:
+    def accept(self) -> None:
         """Give the rows that are offered what was decided a moment ago, as soon as they are known."""
         project, row_id, ids = self._workspace.project, self._row_id, self._ids
         if project is None or row_id is None:

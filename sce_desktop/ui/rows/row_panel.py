@@ -180,7 +180,7 @@ class RowPanel(QWidget):
         self._workspace.thresholdChanged.connect(self._show_labels)
         self._edits.decided.connect(self._show_last)
         self.last.undoAsked.connect(self._edits.undo)
-        self.last.copiesAsked.connect(self._copies.take)
+        self.last.copiesAsked.connect(self._copies.accept)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
         self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
@@ -359,7 +359,7 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
-            "copies": self._copies.take,
+            "copies": self._copies.accept,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
             "next": lambda: self._navigation.stepAsked.emit(1),

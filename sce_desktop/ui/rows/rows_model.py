@@ -357,7 +357,7 @@ class RowsModel(QAbstractTableModel):
             self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
     def _age_scores(self) -> None:
-        """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
+        """Mark scores for other wordings as stale: at once on the screen, elsewhere when it is looked at."""
         for number in self._shown:
             page = self._pages.get(number, [])
             page[:] = self._aged(page)

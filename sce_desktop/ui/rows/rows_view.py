@@ -78,7 +78,7 @@ class RowsView(QWidget):
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
-        self._keep_place = 0  # where the current row was before the list was found anew
+        self._keep_place = 0  # where the current row was before the list was found again
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
@@ -218,7 +218,7 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _on_failed(self, problem: str) -> None:
-        """The list stays as it was; where it is empty, what is wrong is said and not what was before."""
+        """The list stays as it was; where it is empty, it shows what is wrong and not the rows of before."""
         self._problem = problem
         self._show_state()
 
@@ -303,7 +303,7 @@ class RowsView(QWidget):
 
     @Slot()
     def _on_models(self) -> None:
-        """Scoring began or ended: at the end the order by scores is made anew."""
+        """Scoring began or ended: at the end the order by scores is made again."""
         self._show_state()
         query = self.model.query
         if self._scorer.job is None and self._aged and query is not None and depends_on_scores(query):

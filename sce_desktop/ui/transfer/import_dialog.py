@@ -54,7 +54,7 @@ class ImportDialog(ProjectDialog):
     Args:
         path: The table.
         append: Begin with adding the rows to the open project.
-        told: A sentence about the file to show, as on others that were dropped with it.
+        message: A sentence about the file to show, as on others that were dropped with it.
         parent: The window.
     """
 

@@ -186,7 +186,7 @@ class FactsPane(QWidget):
         self._show_problems((), 0)
 
     def show_counting(self, estimated: int | None, problems: Sequence[TableProblem], count: int) -> None:
-        """Show what the head of the table told, and that the rest is being counted."""
+        """Show what the head of the table shows, and that the rest is being counted."""
         self.headline.setText(
             _("Counting…")
             if estimated is None

@@ -70,7 +70,7 @@ class Drops(QObject):
         self._notify = notify
         self.cue = DropCue(over)
 
-    def take(self, event: QEvent) -> bool:
+    def handle(self, event: QEvent) -> bool:
         """Deal with a drag; False where it is none of files."""
         if isinstance(event, QDragLeaveEvent):
             self.cue.hide()

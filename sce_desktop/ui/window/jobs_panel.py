@@ -139,7 +139,7 @@ class _LogLines(logging.Handler):
         line = self.format(logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None}))
         self.new = [*self.new[-_MOST_LINES:], line]
 
-    def take(self) -> list[str]:
+    def fetch(self) -> list[str]:
         lines, self.new = self.new, []
         return lines
 
@@ -202,4 +202,4 @@ class JobsPanel(QWidget):
     @Slot()
     def _append(self) -> None:
         if self._lines.new:
-            self.log.appendPlainText("\n".join(self._lines.take()))
+            self.log.appendPlainText("\n".join(self._lines.fetch()))

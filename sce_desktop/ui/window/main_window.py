@@ -172,7 +172,7 @@ class MainWindow(QMainWindow):
 
     @Slot(object)
     def open_path(self, path: Path, message: str = "") -> None:
-        """Open a project, or show how a table would be imported; and show the sentence ``told`` with it."""
+        """Open a project, or show how a table would be imported; show the sentence ``message`` with it."""
         if not path.exists():
             self._controllers.messages.notify(_("{path} no longer exists.", path=path), "warn")
             self.start_page.refresh()
@@ -285,15 +285,15 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a file, or say why it cannot be opened."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """Take the cue away."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from text fields file drags, which would become text, and the keys of the menus."""
@@ -302,7 +302,7 @@ class MainWindow(QMainWindow):
             if any(keys == action.shortcut() for action in self.menus.all_actions()):
                 event.ignore()
                 return True
-        return self.drops.take(event) or super().eventFilter(watched, event)
+        return self.drops.handle(event) or super().eventFilter(watched, event)
 
     # --- what is shown -------------------------------------------------------------------------------------
 

@@ -179,7 +179,9 @@ def test_scores_begin_as_small_as_asked(paper_world: Path, scale: float) -> None
         config = parse_config(raw | {"model": model | {"score_scale": factor}})
         training_data = read_training_data(config.data, paper_world)
         torch.manual_seed(0)
-        head = Builder.of(config, training_data, paper_world, torch.device("cpu")).head(config).eval()
+        head = (
+            Builder.from_config(config, training_data, paper_world, torch.device("cpu")).head(config).eval()
+        )
         q = torch.linspace(-1, 1, 3 * head.config.text_width).view(3, -1).sin()
         h = torch.linspace(-9, 9, 4 * head.config.encoder.hidden_size).view(4, -1).cos()
         scores.append(head(q, LabelVectors(h)))
@@ -192,4 +194,4 @@ def test_a_scale_of_nothing_is_refused(paper_world: Path) -> None:
     config = parse_config(raw)
     training_data = read_training_data(config.data, paper_world)
     with pytest.raises(UserError, match="score_scale"):
-        Builder.of(config, training_data, paper_world, torch.device("cpu"))
+        Builder.from_config(config, training_data, paper_world, torch.device("cpu"))

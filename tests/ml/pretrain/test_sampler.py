@@ -108,7 +108,7 @@ def test_missing_set_is_named(world: Path) -> None:
 
 
 def test_lists_draw_only_what_they_hold() -> None:
-    lists = Lists.of([[1], [2, 3, 4], [5, 6]])
+    lists = Lists.pack([[1], [2, 3, 4], [5, 6]])
     rows = np.array([0, 1, 2] * 100)
     found = lists.draw(rows, np.random.default_rng(0).random(300), first=1)
     assert set(found[rows == 0]) == {1}

@@ -35,7 +35,7 @@ def _with_teacher(path: Path) -> Path:
 
 
 def _teacher(world: Path, training_data) -> Teacher:
-    return Teacher.of(world / "teacher", training_data, max_tokens=32, device=torch.device("cpu"))
+    return Teacher.load(world / "teacher", training_data, max_tokens=32, device=torch.device("cpu"))
 
 
 def test_a_teacher_scores_a_batch_as_its_model_does(taught_world: Path) -> None:
