@@ -754,7 +754,7 @@ def test_what_becomes_of_labels_is_read_without_scrolling(
         )
 
     qtbot.waitUntil(read)
-    assert not side.verticalScrollBar().maximum()
+    qtbot.waitUntil(lambda: not side.verticalScrollBar().maximum())
     assert columns.text_list.height() >= 3 * row
     dialog.resize(dialog.width(), dialog.height() - 10 * row)
     qtbot.waitUntil(lambda: 3 * row <= columns.text_list.height() < 4 * row)
