@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.choices import ModelChoice, TuneChoices
+from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.imports import importing
 
 if TYPE_CHECKING:
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from sce_desktop.core.runs import Epoch
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.vectors import KnownVectors
-    from sce_desktop.tasks.training.training import AdapterPace, Plan
+    from sce_desktop.tasks.training.cost import AdapterPace
+    from sce_desktop.tasks.training.training import Plan
 
 _CHARACTERS = 200  # of a text in a list
 
@@ -72,7 +74,7 @@ def adapter_pace(
     project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> AdapterPace | str:
     """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
-    from sce_desktop.tasks.training.training import project_adapter_pace
+    from sce_desktop.tasks.training.cost import project_adapter_pace
 
     try:
         return project_adapter_pace(project, shelf.base(choice, progress=progress), progress=progress)
@@ -84,29 +86,22 @@ def finetune(
     project: Project,
     shelf: ModelCache,
     choice: ModelChoice,
-    choices: TuneChoices,
+    settings: FinetuneSettings,
     watch: Watch,
     *,
     progress: Progress,
 ) -> ModelVersion:
     """Make a version of the model of ``choice``; it is not in use yet."""
-    from sce_desktop.tasks.training.versions import finetune_project, settings_of
+    from sce_desktop.tasks.training.versions import finetune_project
 
     base = shelf.base(choice, progress=progress)
-    if choices.adapt_embedder:
+    if settings.adapt_embedder:
         _import_peft(progress)
     made = finetune_project(
         project,
         base,
         choice.model,
-        origins=choices.origins,
-        settings=settings_of(
-            epochs=choices.epochs,
-            lr=choices.lr,
-            seed=choices.seed,
-            balanced=choices.balanced,
-            adapt_embedder=choices.adapt_embedder,
-        ),
+        settings=settings,
         cache=shelf.cache,
         progress=progress,
         on_epoch=watch.on_epoch,
@@ -129,17 +124,17 @@ def improve(
 
     base = shelf.base(choice, progress=progress)
     trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
-    if trial.since is not None and trial.outcome.difference.better and not trial.better:
-        number, since = trial.since
+    report = trial.report
+    if report.since is not None and report.difference.better and not report.better:
         return (
             _(
                 "On rows new to it and to version {number}: {difference}.",
-                number=number,
-                difference=since.points,
+                number=report.since.version,
+                difference=report.since.paired.difference.points,
             ),
             version,
         )
-    return trial.outcome.difference.sentence, version
+    return report.sentence, version
 
 
 def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:

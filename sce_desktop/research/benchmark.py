@@ -19,7 +19,8 @@ from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.scoring import balance_labels
 from sce_desktop.research.collections import LabelledSet, list_sets, load_set
 from sce_desktop.research.skew import Skewed, skewed
-from sce_desktop.tasks.evaluation.evaluation import sample, with_similarity
+from sce_desktop.tasks.evaluation.evaluation import with_similarity
+from sce_desktop.tasks.evaluation.gold import sample
 from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.joint import can_be_transductive, score_jointly

@@ -22,7 +22,8 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
-from sce_desktop.tasks.training.training import AdapterPace, Plan
+from sce_desktop.tasks.training.cost import AdapterPace
+from sce_desktop.tasks.training.training import Plan
 from sce_desktop.ui.finetune.finetune_result import ResultPane
 from sce_desktop.ui.finetune.finetune_start import StartPane
 from sce_desktop.ui.finetune.versions_list import VersionsPane
@@ -117,7 +118,7 @@ class FineTunePanel(QWidget):
         job = self._workspace.submit(
             tuning_work.plan,
             self._workspace.project,
-            self.start.choices.origins,
+            self.start.entered.origins,
             self._scorer.base_vectors,
             self.start.pace,
             epochs=self.start.epochs.value(),

@@ -24,10 +24,11 @@ from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
-from sce_desktop.core.choices import TuneChoices
 from sce_desktop.core.i18n import _, ngettext, number, pgettext
 from sce_desktop.core.text import duration, size_text
-from sce_desktop.tasks.training.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
+from sce_desktop.core.training import MEASURED_ON, FinetuneSettings
+from sce_desktop.tasks.training.cost import AdapterPace, Cost
+from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.icons import set_icon
@@ -150,7 +151,7 @@ class StartPane(QWidget):
         self.show_plan(None)
 
     def _build_settings(self) -> QWidget:
-        self.epochs = SpinBox(minimum=1, maximum=10_000, value=TuneChoices().epochs)
+        self.epochs = SpinBox(minimum=1, maximum=10_000, value=FinetuneSettings().epochs)
         self.epochs.valueChanged.connect(self.choicesChanged)
         self.rate = DoubleSpinBox(minimum=0.01, maximum=100.0, decimals=2, singleStep=0.1, value=1.0)
         self.seed = SpinBox(minimum=0, maximum=2**31 - 1)
@@ -208,15 +209,15 @@ class StartPane(QWidget):
         return box
 
     @property
-    def choices(self) -> TuneChoices:
-        """What is entered now."""
-        return TuneChoices(
-            self.epochs.value(),
-            self.rate.value(),
-            self.seed.value(),
-            self.balanced.isChecked(),
-            tuple(origin for origin, box in self.origins.items() if box.isChecked()),
-            self.adapts,
+    def entered(self) -> FinetuneSettings:
+        """The settings as they are entered now."""
+        return FinetuneSettings(
+            epochs=self.epochs.value(),
+            lr=self.rate.value(),
+            seed=self.seed.value(),
+            balanced=self.balanced.isChecked(),
+            adapt_embedder=self.adapts,
+            origins=tuple(origin for origin, box in self.origins.items() if box.isChecked()),
         )
 
     @property
@@ -375,7 +376,7 @@ class StartPane(QWidget):
 
     @Slot()
     def _start(self) -> None:
-        self._tuner.start(self.choices)
+        self._tuner.start(self.entered)
 
     @Slot(int)
     def _choose_auto(self, every: int) -> None:
