@@ -9,8 +9,8 @@ does more than pass its arguments on is a function of its own in one of the ``*_
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from importlib import import_module
+from operator import attrgetter
 from typing import Any
 
 from sce_desktop.core.progress import Progress
@@ -33,7 +33,8 @@ class in_worker:  # noqa: N801 - used like a function
 
     def __call__(self, *args: Any, progress: Progress, **keywords: Any) -> Any:
         """Import and call it; errors are its own."""
-        function = reduce(getattr, self.name.split("."), import_module(self.module))
+        module: Any = import_module(self.module)
+        function = attrgetter(self.name)(module)
         if self.takes_progress:
             return function(*args, progress=progress, **keywords)
         return function(*args, **keywords)

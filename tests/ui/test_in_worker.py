@@ -8,7 +8,7 @@ import inspect
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import reduce
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -36,7 +36,7 @@ def named() -> Iterator[tuple[str, str, bool]]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "in_worker":
                 module, name = (
-                    one.value if isinstance(one, ast.Constant) else constants[one.id]  # type: ignore[attr-defined]
+                    str(one.value if isinstance(one, ast.Constant) else constants[ast.unparse(one)])
                     for one in node.args
                 )
                 yield module, name, not any(keyword.arg == "takes_progress" for keyword in node.keywords)
@@ -46,8 +46,8 @@ def test_every_name_is_there_and_takes_what_it_is_given() -> None:
     found = sorted(set(named()))
     assert len(found) > 15
     for module, name, takes_progress in found:
-        function = reduce(getattr, name.split("."), importlib.import_module(module))
-        parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
+        function = attrgetter(name)(importlib.import_module(module))
+        parameters = inspect.signature(function).parameters
         assert ("progress" in parameters) == takes_progress, (module, name)
 
 
