@@ -46,7 +46,7 @@ from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.collections import LabelledSet, list_sets, load_set
-from sce_desktop.tasks.evaluation.evaluation import sample
+from sce_desktop.tasks.evaluation.gold import sample
 
 LANGUAGES = frozenset(
     """

@@ -144,24 +144,20 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.evaluation.evaluation import evaluate_table
+    from sce_desktop.tasks.evaluation.evaluation import EvaluationSettings, evaluate_table
 
     source, baselines, cache = options.open_models(args)
     choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
     report = evaluate_table(
-        args.table,
-        text_columns=args.text,
-        gold_column=args.gold,
-        lists=args.lists,
-        merge_alike=args.merge_labels,
-        labels=labels,
+        options.gold_source(args, labels, table_options),
+        EvaluationSettings(
+            models=(choice.model,) if choice else tuple(_models(args)),
+            baselines=tuple(baselines),
+            max_rows=args.max_rows,
+            shuffles=args.order_check,
+            whole_table=args.whole_table,
+        ),
         source=source,
-        models=[choice.model] if choice else _models(args),
-        baselines=baselines,
-        options=table_options,
-        max_rows=args.max_rows,
-        shuffles=args.order_check,
-        whole_table=args.whole_table,
         cache=cache,
         progress=progress,
     )

@@ -13,6 +13,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
+    from sce_desktop.core.training import FinetuneSettings
     from sce_desktop.tasks.training.finetune import FineTuneReport
 
 
@@ -77,21 +78,12 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     with options.if_stopped("Nothing was written."):
         choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
         report = finetune_table(
-            args.table,
+            options.gold_source(args, labels, table_options),
             args.output,
-            text_columns=args.text,
-            gold_column=args.gold,
-            lists=args.lists,
-            merge_alike=args.merge_labels,
-            labels=labels,
+            _settings(args),
             source=source,
             model=choice.model if choice else args.model,
-            epochs=100 if args.epochs is None else args.epochs,
-            lr=1.0 if args.lr is None else args.lr,
-            seed=args.seed,
-            adapt_embedder=args.adapt_embedder,
             force=args.force,
-            options=table_options,
             cache=cache,
             progress=progress,
         )
@@ -104,29 +96,41 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     return 0
 
 
+def _settings(args: argparse.Namespace) -> FinetuneSettings:
+    from sce_desktop.core.training import FinetuneSettings
+
+    usual = FinetuneSettings()
+    return FinetuneSettings(
+        epochs=usual.epochs if args.epochs is None else args.epochs,
+        lr=usual.lr if args.lr is None else args.lr,
+        seed=args.seed,
+        adapt_embedder=args.adapt_embedder,
+    )
+
+
 def _lines(report: FineTuneReport) -> list[str]:
-    tuned, found = report.tuned, report.outcome
-    how = "cross-validated" if tuned.cross_validated else "held out for validation"
+    found = report.result
+    how = "cross-validated" if report.cross_validated else "held out for validation"
     lines = [
-        f"Fine-tuned on {plural(tuned.train_rows, 'row')} with {plural(len(report.labels), 'label')} "
+        f"Fine-tuned on {plural(report.train_rows, 'row')} with {plural(len(report.labels), 'label')} "
         f"in {report.seconds['train']:.1f} s: {report.model}"
     ]
     if found.before is not None and found.after is not None and found.logistic is not None:
-        lines.append(f"On {plural(found.before.rows, 'row')}, {how}:")
+        lines.append(f"On {plural(found.measured, 'row')}, {how}:")
         for name, one in (
             ("before", found.before),
             ("after", found.after),
             ("logistic regression", found.logistic),
         ):
-            low, high = one.accuracy_interval
+            low, high = one.interval
             lines.append(
                 f"{name:20} {one.accuracy:6.1%} ({low:.1%} to {high:.1%})  macro-F1 {one.macro_f1:.1%}  "
                 f"ECE {one.ece:.3f}"
             )
     lines.append(found.difference.sentence)
-    lines += untested_line(tuned.untested)
-    if report.embedder is not None:
-        lines.append(report.embedder["sentence"])
-    if not tuned.calibrated:
+    lines += untested_line(found.untested)
+    if found.encoder is not None:
+        lines.append(found.encoder.sentence)
+    if not found.fit.calibrated:
         lines.append("Probabilities are not calibrated yet: this needs 50 validation rows.")
     return lines

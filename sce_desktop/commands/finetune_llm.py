@@ -90,17 +90,11 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     )
     with options.if_stopped("Nothing was written."):
         report = finetune_llm(
-            args.table,
+            options.gold_source(args, labels, table_options),
             args.output,
-            text_columns=args.text,
-            gold_column=args.gold,
-            lists=args.lists,
-            merge_alike=args.merge_labels,
-            labels=labels,
             model=args.model,
             settings=settings,
             prompt=args.prompt,
-            options=table_options,
             max_rows=args.max_rows,
             force=args.force,
             device=args.device,

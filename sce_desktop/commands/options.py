@@ -7,7 +7,7 @@ import contextlib
 import functools
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sce_desktop.core.runs import TextModel, VectorCache
     from sce_desktop.core.tables import TableOptions
     from sce_desktop.ml.hub.session import ModelSession
+    from sce_desktop.tasks.evaluation.gold import GoldSource
     from sce_desktop.tasks.scoring.choice import Choice
     from sce_desktop.tasks.scoring.models import Baseline, ModelSource
 
@@ -135,6 +136,23 @@ def add_labels(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="file of labels: one name per line, or CSV/JSON/JSONL with name, description, synonyms, "
         "colour, shortcut",
+    )
+
+
+def gold_source(
+    args: argparse.Namespace, labels: Sequence[Label] | None, options: TableOptions
+) -> GoldSource:
+    """Return the table with gold labels that ``args`` name."""
+    from sce_desktop.tasks.evaluation.gold import GoldSource
+
+    return GoldSource(
+        path=args.table,
+        text_columns=args.text,
+        column=args.gold,
+        labels=labels or (),
+        lists=args.lists,
+        merge_alike=args.merge_labels,
+        options=options,
     )
 
 

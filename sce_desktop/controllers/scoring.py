@@ -227,7 +227,7 @@ class Scorer(Baselines):
         A version with an adapted text embedder has vectors of its own.
         """
         known = self.base_vectors
-        own = self.version.settings.get("embedder") if self.version is not None else None
+        own = self.version.report.fit.encoder_key if self.version is not None else ""
         return known.with_embedder(own) if known is not None and own else known
 
     @property

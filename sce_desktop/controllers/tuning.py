@@ -1,7 +1,7 @@
 """Fine-tuning of the open project: one at a time, asked for or automatic; and its model versions.
 
 tuner = controllers.tuner
-tuner.start(TuneChoices())            the button; `job` and `watch` are there while it runs
+tuner.start(FinetuneSettings())       the button; `job` and `watch` are there while it runs
 tuner.stop_and_keep(), tuner.cancel() ends the measuring and keeps a model; keeps nothing
 tuner.versions                        all versions, oldest first, as far as they have been read
 tuner.delete(version), .export(version, folder)
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import tuning_work
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
-from sce_desktop.core.choices import TuneChoices
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.training import FinetuneSettings
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.messages import Messages
@@ -61,7 +62,7 @@ class Tuner(QObject):
 
     # --- fine-tuning ---------------------------------------------------------------------------------------
 
-    def start(self, choices: TuneChoices) -> Job | None:
+    def start(self, settings: FinetuneSettings) -> Job | None:
         """Make a version from the project's annotations, in place of an automatic one."""
         if self._workspace.project is None or self._workspace.refuses_edit():
             return None
@@ -78,7 +79,7 @@ class Tuner(QObject):
             self._workspace.project,
             self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
-            choices,
+            settings,
             self.watch,
             title=_("Fine-tuning"),
             worker="models",
@@ -274,7 +275,7 @@ class Tuner(QObject):
             return
         drop(self._loading)
         job = self._workspace.submit(
-            tuning_work.versions,
+            in_worker("sce_desktop.store.project", "Project.versions", takes_progress=False),
             self._workspace.project,
             title=_("Loading versions"),
             worker="reads",

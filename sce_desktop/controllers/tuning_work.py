@@ -9,22 +9,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sce_desktop.core.annotations import Origin
-from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.choices import ModelChoice, TuneChoices
+from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.imports import importing
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.work import ModelCache
     from sce_desktop.core.runs import Epoch
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.scoring.vectors import KnownVectors
-    from sce_desktop.tasks.training.training import AdapterPace, Plan
+    from sce_desktop.tasks.training.cost import AdapterPace
 
 _CHARACTERS = 200  # of a text in a list
 
@@ -53,26 +50,11 @@ class Watch:
         return not self.stop_early.is_set()
 
 
-def plan(
-    project: Project,
-    origins: Sequence[Origin],
-    known: KnownVectors | None,
-    pace: AdapterPace | None = None,
-    *,
-    epochs: int = 100,
-    progress: Progress,
-) -> Plan:
-    """Look what a fine-tune would learn from and take."""
-    from sce_desktop.tasks.training.training import plan
-
-    return plan(project, origins, known, pace, epochs=epochs, progress=progress)
-
-
 def adapter_pace(
     project: Project, model_cache: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> AdapterPace | str:
     """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
-    from sce_desktop.tasks.training.training import project_adapter_pace
+    from sce_desktop.tasks.training.cost import project_adapter_pace
 
     try:
         return project_adapter_pace(project, model_cache.base(choice, progress=progress), progress=progress)
@@ -84,29 +66,22 @@ def finetune(
     project: Project,
     model_cache: ModelCache,
     choice: ModelChoice,
-    choices: TuneChoices,
+    settings: FinetuneSettings,
     watch: Watch,
     *,
     progress: Progress,
 ) -> ModelVersion:
     """Make a version of the model of ``choice``; it is not in use yet."""
-    from sce_desktop.tasks.training.versions import finetune_project, settings_of
+    from sce_desktop.tasks.training.versions import finetune_project
 
     base = model_cache.base(choice, progress=progress)
-    if choices.adapt_embedder:
+    if settings.adapt_embedder:
         _import_peft(progress)
     made = finetune_project(
         project,
         base,
         choice.model,
-        origins=choices.origins,
-        settings=settings_of(
-            epochs=choices.epochs,
-            lr=choices.lr,
-            seed=choices.seed,
-            balanced=choices.balanced,
-            adapt_embedder=choices.adapt_embedder,
-        ),
+        settings=settings,
         cache=model_cache.cache,
         progress=progress,
         on_epoch=watch.on_epoch,
@@ -129,17 +104,17 @@ def improve(
 
     base = model_cache.base(choice, progress=progress)
     trial, version = improve_project(project, base, choice.model, cache=model_cache.cache, progress=progress)
-    if trial.since is not None and trial.outcome.difference.better and not trial.better:
-        number, since = trial.since
+    report = trial.report
+    if report.since is not None and report.difference.better and not report.better:
         return (
             _(
                 "On rows new to it and to version {number}: {difference}.",
-                number=number,
-                difference=since.points,
+                number=report.since.version,
+                difference=report.since.paired.difference.points,
             ),
             version,
         )
-    return trial.outcome.difference.sentence, version
+    return report.sentence, version
 
 
 def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
@@ -165,12 +140,6 @@ def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
     return len(ids), int(np.isin(ids, learned).sum())
 
 
-def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:
-    """Return the project's versions, oldest first; each may have a thousand changed rows with it."""
-    progress.check()
-    return project.versions()
-
-
 def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[int, str]:
     """Return the beginnings of the texts of rows, by row; rows that are gone are absent."""
     found = {}
@@ -179,12 +148,6 @@ def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[i
         for row in project.rows(ids[start : start + 200]):
             found[row.id] = " ".join(row.text[:_CHARACTERS].split())
     return found
-
-
-def differing(project: Project, run_id: int, other_id: int, *, progress: Progress) -> IdArray:
-    """Return the rows to which two runs give different labels."""
-    progress.check()
-    return project.row_ids(RowQuery(compare=(run_id, other_id), disagree=True))
 
 
 def export(

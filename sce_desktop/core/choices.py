@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from sce_desktop.core.annotations import Origin
 from sce_desktop.core.i18n import N_
 from sce_desktop.core.query import RowState
 from sce_desktop.core.tables import TableOptions
@@ -63,18 +62,6 @@ class ModelChoice:
     threads: int  # cores that torch may use
     precision: str = "auto"  # what text embedders multiply in (core.precision)
     llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone
-
-
-@dataclass(frozen=True, slots=True)
-class TuneChoices:
-    """What the Fine-tune panel hands over; see `ml.finetune.standard.Settings`."""
-
-    epochs: int = 100
-    lr: float = 1.0
-    seed: int = 0
-    balanced: bool = True
-    origins: tuple[Origin, ...] = (Origin.HAND, Origin.IMPORTED)
-    adapt_embedder: bool = False
 
 
 @dataclass(frozen=True, slots=True)

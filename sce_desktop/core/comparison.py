@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,14 +110,6 @@ def _signed(value: float, digits: int) -> str:
 def compare(before: NDArray[np.bool_], after: NDArray[np.bool_]) -> Difference:
     """Compare which rows (n,) were right before and which are after."""
     return from_counts(len(before), int((after & ~before).sum()), int((before & ~after).sum()))
-
-
-def recorded(rows: int, found: Mapping[str, Any]) -> Difference:
-    """Return the difference on ``rows`` rows that a project or a model's card has kept as plain values.
-
-    What older programs claimed of it, by the interval alone, is not repeated.
-    """
-    return from_counts(rows, int(found["won"]), int(found["lost"]))
 
 
 @functools.lru_cache(maxsize=1024)

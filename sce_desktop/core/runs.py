@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
 
 ModelKind = Literal["sce", "similarity", "llm"]
 
@@ -76,9 +77,9 @@ class ModelVersion:
     data_hash: str  # of the rows and answers that it learned from
     train_rows: int
     held_out_rows: int
-    settings: Mapping[str, Any]
+    settings: FinetuneSettings | None  # None: not kept
     seed: int
-    metrics: Mapping[str, Any]  # before and after, on the same rows
+    report: TrainingReport
     seconds: float
     active: bool  # scores come from this version instead of its base
 
@@ -90,7 +91,7 @@ class ModelVersion:
     @property
     def learned(self) -> IdArray:
         """Ids (n,) of the rows that it learned from, sorted; none if they were not kept."""
-        return np.array(self.settings.get("row_ids", ()), dtype=np.int64)
+        return np.array(self.report.fit.row_ids, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True)

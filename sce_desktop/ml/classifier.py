@@ -13,9 +13,10 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import TextModel, VectorCache
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
-from sce_desktop.ml.finetune.standard import Settings, finetune
+from sce_desktop.ml.finetune.standard import finetune
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.session import choose_device
 from sce_desktop.ml.sce.model import SCEModel
@@ -134,7 +135,7 @@ class SCEClassifier:
                 texts,
                 [place_of[name] for name in answers],
                 chosen,
-                settings=Settings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder),
+                settings=FinetuneSettings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder),
                 cache=cache,
                 progress=progress or SilentProgress(),
             )

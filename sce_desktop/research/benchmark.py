@@ -19,7 +19,8 @@ from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.scoring import balance_labels
 from sce_desktop.research.class_imbalance import Imbalanced, imbalanced
 from sce_desktop.research.collections import LabelledSet, list_sets, load_set
-from sce_desktop.tasks.evaluation.evaluation import sample, with_similarity
+from sce_desktop.tasks.evaluation.evaluation import with_similarity
+from sce_desktop.tasks.evaluation.gold import sample
 from sce_desktop.tasks.evaluation.label_order import LabelOrderSensitivity, label_order_sensitivity
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.joint import can_be_transductive, score_jointly

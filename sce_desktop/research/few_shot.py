@@ -17,7 +17,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.research.collections import list_sets, load_set
-from sce_desktop.tasks.evaluation.evaluation import sample
+from sce_desktop.tasks.evaluation.gold import sample
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, beside, default_of
 
 SETS = ("ag_news", "okite_arise_news", "yahoo_answers", "snips", "emotion6", "banking77")

@@ -18,10 +18,11 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores, VectorCache
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.encoder.embedder import cached_encode
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.fitting import Examples
-from sce_desktop.ml.finetune.standard import Settings, Trainer
+from sce_desktop.ml.finetune.standard import Trainer
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import LabelVectors
 from sce_desktop.ml.similarity import SCALE, SimilarityModel
@@ -139,7 +140,7 @@ def correction(space: Space, draw: Draw, rows: IdArray, progress: Progress) -> F
         labels=torch.from_numpy(space.labels[known]),
         alpha=space.alpha,
     )
-    trainer = Trainer(Settings(seed=draw.seed), progress)
+    trainer = Trainer(FinetuneSettings(seed=draw.seed), progress)
     with threadpool_limits(1):
         recipe = trainer.choose(examples, np.arange(len(draw.train))).recipe
         weight = trainer.fit(examples, [recipe]).weights[0].numpy()
@@ -254,7 +255,7 @@ class AdaptedEmbedder:
             [self.texts[row] for row in draw.train],
             draw.gold.tolist(),
             self.labels,
-            settings=Settings(seed=draw.seed),
+            settings=FinetuneSettings(seed=draw.seed),
             progress=progress,
         )
         assert tuned.adapted is not None

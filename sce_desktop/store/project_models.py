@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import KeptModel, ModelKind, ModelVersion, Run, Scores
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
@@ -162,9 +162,8 @@ class ModelMethods:
         data_hash: str,
         train_rows: int,
         held_out_rows: int,
-        settings: Mapping[str, Any],
-        seed: int,
-        metrics: Mapping[str, Any],
+        settings: FinetuneSettings,
+        report: TrainingReport,
         seconds: float,
         weights: bytes,
     ) -> ModelVersion:
@@ -177,9 +176,8 @@ class ModelMethods:
             data_hash: Of the rows and answers that it learned from.
             train_rows: How many it learned from.
             held_out_rows: How many it was measured on.
-            settings: Anything that JSON can hold.
-            seed: Of the split and the training.
-            metrics: Anything that JSON can hold.
+            settings: What it was asked for with.
+            report: What it brought, and how it was fitted.
             seconds: How long it took.
             weights: A safetensors blob of what changed.
         """
@@ -193,8 +191,7 @@ class ModelMethods:
                 train_rows=train_rows,
                 held_out_rows=held_out_rows,
                 settings=settings,
-                seed=seed,
-                metrics=metrics,
+                report=report,
                 seconds=seconds,
                 weights=weights,
             )

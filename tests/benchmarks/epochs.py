@@ -1,4 +1,4 @@
-"""Milliseconds of an epoch of a fine-tune, beside what `tasks.training.training.cost` expects of it."""
+"""Milliseconds of an epoch of a fine-tune, beside what `tasks.training.cost.cost` expects of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 
 from sce_desktop.ml.finetune.fitting import Examples, Fitter
 from sce_desktop.ml.finetune.recipes import MANY, RECIPES, RECIPES_FOR_MANY
-from sce_desktop.tasks.training.training import WIDTH, epoch_seconds
+from sce_desktop.tasks.training.cost import WIDTH, epoch_seconds
 from tests.benchmarks.measure import print_table
 
 SIZES = ((60, 5), (300, 6), (300, 20), (1500, 10), (3000, 20))  # rows that are fitted to, labels

@@ -212,7 +212,8 @@ class Heart:
 def tune(folder: str) -> None:
     """Label every row as the model does, fine-tune with a beating heart, then stop and cancel at work."""
     from sce_desktop.core.annotations import Decision, Label
-    from sce_desktop.core.choices import ImportChoices, TuneChoices
+    from sce_desktop.core.choices import ImportChoices
+    from sce_desktop.core.training import FinetuneSettings
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
@@ -240,13 +241,13 @@ def tune(folder: str) -> None:
     tuner = controllers.tuner
 
     def learn() -> None:
-        tuner.start(TuneChoices())
+        tuner.start(FinetuneSettings())
         until(lambda: tuner.job is None)
 
     heart.during("a fine-tune runs", learn)
     took: dict[str, float] = {}
     for what, stop in (("stop", tuner.stop_and_keep), ("cancel", tuner.cancel)):
-        tuner.start(TuneChoices(seed=1))
+        tuner.start(FinetuneSettings(seed=1))
         until(lambda: tuner.job is None or tuner.job.stage == "fine-tuning")
         wait = time.monotonic() + 0.5
         until(lambda wait=wait: time.monotonic() > wait)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from sce_desktop.core.comparison import compare, from_counts, recorded
+from sce_desktop.core.comparison import compare, from_counts
 
 
 def rows(both: int, won: int, lost: int, neither: int) -> tuple[np.ndarray, np.ndarray]:
@@ -124,9 +124,3 @@ def test_no_rows() -> None:
 def test_a_narrow_interval_has_a_decimal() -> None:
     sentence = compare(*rows(19_900, 60, 0, 40)).sentence
     assert sentence == "Better: +0.2 to +0.4 points (95% CI, 20,000 rows)."
-
-
-def test_what_an_older_program_claimed_is_not_repeated() -> None:
-    kept = {"mean": 4 / 30, "interval": [0.03, 0.27], "won": 4, "lost": 0, "sentence": "Better by 3 to 27."}
-    assert recorded(30, kept).sentence == "No clear difference yet (+0 to +27 points, 95% CI, 30 rows)."
-    assert recorded(200, {"won": 30, "lost": 10}).better

@@ -10,7 +10,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Epoch
-from sce_desktop.ml.finetune.standard import CAUTIOUS, FineTuned, Settings, finetune, folds
+from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.ml.finetune.standard import CAUTIOUS, FineTuned, finetune, folds
 from sce_desktop.ml.finetune.versions import changed_weights, with_changes
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -24,7 +25,7 @@ WORDS = {
 LABELS = [Label(name) for name in (*WORDS, "music")]  # no example of the last
 TEXTS = [text for texts in WORDS.values() for text in texts]
 GOLD = [place for place, texts in enumerate(WORDS.values()) for _ in texts]
-QUICK = Settings(epochs=30)
+QUICK = FinetuneSettings(epochs=30)
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +175,7 @@ def test_contradictions_are_reported_and_stay_in_one_fold(base: SCEModel) -> Non
 
 
 def test_a_learning_rate_that_leaves_the_numbers(base: SCEModel) -> None:
-    tuned, warnings = tune(base, TEXTS, GOLD, settings=Settings(epochs=100, lr=1e6))
+    tuned, warnings = tune(base, TEXTS, GOLD, settings=FinetuneSettings(epochs=100, lr=1e6))
     assert tuned.stopped == "non-finite"
     assert "lower the learning rate" in warnings[0]
     assert np.isfinite(tuned.model.probabilities(TEXTS, LABELS).probabilities).all()
@@ -183,7 +184,7 @@ def test_a_learning_rate_that_leaves_the_numbers(base: SCEModel) -> None:
 @pytest.mark.parametrize("lr", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_learning_rate_that_is_none(base: SCEModel, lr: float) -> None:
     with pytest.raises(UserError, match="learning rate"):
-        tune(base, TEXTS, GOLD, settings=Settings(lr=lr))
+        tune(base, TEXTS, GOLD, settings=FinetuneSettings(lr=lr))
 
 
 def test_a_model_that_gives_no_numbers() -> None:

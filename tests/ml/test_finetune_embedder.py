@@ -13,18 +13,19 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import Epoch
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.finetune import adapting, finetune_embedder
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, pace_of, why_not
 from sce_desktop.ml.finetune.fitting import Fitter
 from sce_desktop.ml.finetune.recipes import FOLDS, adapter_steps, adapter_work
-from sce_desktop.ml.finetune.standard import FineTuned, Settings, finetune
+from sce_desktop.ml.finetune.standard import FineTuned, finetune
 from sce_desktop.ml.finetune.versions import changed_weights, with_changes
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.test_finetune import GOLD, LABELS, TEXTS, StopsAt, right
 from tests.ml.tiny import DictCache, tiny_sce_model
 
-SETTINGS = Settings(epochs=10, lr=1.9, adapt_embedder=True)
+SETTINGS = FinetuneSettings(epochs=10, lr=1.9, adapt_embedder=True)
 
 
 @pytest.fixture(scope="module")

@@ -22,6 +22,7 @@ import os, sys, threading, time
 import numpy as np
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.store.project import Project
 project = Project.open(sys.argv[1])
 def tell(*what):
@@ -73,8 +74,8 @@ project.build_search_index()
 FINE_TUNE = (
     START
     + """
-facts = dict(base="m", base_fingerprint="f", data_hash="d", train_rows=1, held_out_rows=0, settings={},
-             seed=0, metrics={}, seconds=1.0)
+facts = dict(base="m", base_fingerprint="f", data_hash="d", train_rows=1, held_out_rows=0,
+             settings=FinetuneSettings(), report=TrainingReport(), seconds=1.0)
 first = project.add_version(name="", weights=b"first", **facts)
 project.activate_version(first.id)
 weights = os.urandom(1) * 20_000_000  # long enough to be hit in the middle

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,19 @@ from typing import Any
 import pytest
 
 from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.training import Figures, FinetuneSettings, PairedCounts, TrainingReport
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.training_json import read_version
+
+FIGURES = Figures(0.5, (0.4, 0.6), 0.5, 0.1)
 
 
 def add(project: Project, **changes: Any) -> ModelVersion:
+    """Keep a version; ``settings`` and ``metrics`` may be given as a project's JSON has them."""
+    if "metrics" in changes or isinstance(changes.get("settings"), dict):
+        texts = (json.dumps(changes.pop(name, {})) for name in ("settings", "metrics"))
+        settings, changes["report"] = read_version(*texts)
+        changes["settings"] = settings or FinetuneSettings()
     fields: dict[str, Any] = {
         "name": "first",
         "base": "sce-mini",
@@ -18,9 +28,8 @@ def add(project: Project, **changes: Any) -> ModelVersion:
         "data_hash": "d",
         "train_rows": 80,
         "held_out_rows": 20,
-        "settings": {"epochs": 3, "rate": 0.5},
-        "seed": 7,
-        "metrics": {"before": {"accuracy": 0.5}, "after": {"accuracy": 0.75}},
+        "settings": FinetuneSettings(epochs=3, seed=7),
+        "report": TrainingReport(PairedCounts(40, 10, 0), FIGURES, replace(FIGURES, accuracy=0.75), FIGURES),
         "seconds": 1.5,
         "weights": b"\x00weights\xff",
     }
@@ -34,7 +43,7 @@ def test_version_comes_back_as_it_was_given(project: Project, path: Path) -> Non
     with Project.open(path) as again:
         assert again.versions() == (version,)
         assert again.version_weights(version.id) == b"\x00weights\xff"
-        assert again.versions()[0].metrics["after"] == {"accuracy": 0.75}
+        assert again.versions()[0].report.after == replace(FIGURES, accuracy=0.75)
         assert again.verify() == []
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.finetune.standard import Settings
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.training.version_models import version_model
@@ -31,7 +31,7 @@ CODE = """
     import torch
     from sce_desktop.core.progress import SilentProgress
     from sce_desktop.ml.finetune import finetune_embedder
-    from sce_desktop.ml.finetune.standard import Settings
+    from sce_desktop.core.training import FinetuneSettings
     from sce_desktop.ml.sce.model import SCEModel
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.training.versions import finetune_project
@@ -43,7 +43,7 @@ CODE = """
 
     torch.set_num_threads(1)
     finetune_embedder._better = lambda *_: True  # so that it comes to what is kept
-    settings = Settings(epochs=10, lr=1.9, adapt_embedder=True)
+    settings = FinetuneSettings(epochs=10, lr=1.9, adapt_embedder=True)
     with Project.open(Path(sys.argv[1])) as project:
         base = SCEModel.from_pretrained(sys.argv[2])
         finetune_project(
@@ -71,7 +71,7 @@ def test_killed_while_the_embedder_is_adapted(tmp_path: Path, stage: str) -> Non
         for row, place in enumerate(GOLD, 1):
             project.decide([row], Decision.LABEL, [ids[place]])
         base = SCEModel.from_pretrained(folder)
-        quick = Settings(epochs=10)
+        quick = FinetuneSettings(epochs=10)
         first = finetune_project(project, base, folder, settings=quick, progress=SilentProgress()).version
         project.activate_version(first.id)
         labels = project.label_set()

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,13 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.evaluation.evaluation import EvaluationReport, evaluate_table, sample, with_similarity
+from sce_desktop.tasks.evaluation.evaluation import (
+    EvaluationReport,
+    EvaluationSettings,
+    evaluate_table,
+    with_similarity,
+)
+from sce_desktop.tasks.evaluation.gold import GoldSource, sample
 from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress
 
@@ -22,20 +29,19 @@ damage,praise
 damage,damage
 """
 
+GOLD = {"labels", "lists", "merge_alike"}  # options that belong to the table
+
 
 def evaluate(folder: Path, text: str = TABLE, **options: object) -> EvaluationReport:
     table = folder / "in.csv"
     table.write_text(text, encoding="utf-8")
-    arguments = {
-        "text_columns": ["text"],
-        "gold_column": "topic",
-        "labels": None,
-        "source": FakeSession(FakeModel()),
-        "models": ["fake"],
-        "progress": SilentProgress(),
-        **options,
-    }
-    return evaluate_table(table, **arguments)  # type: ignore[arg-type]
+    asked = {"models": ("fake",), **options}
+    gold = GoldSource(table, ["text"], "topic")
+    gold = replace(gold, **{key: asked.pop(key) for key in GOLD & asked.keys()})  # type: ignore[arg-type]
+    source = asked.pop("source", FakeSession(FakeModel()))
+    progress = asked.pop("progress", SilentProgress())
+    settings = EvaluationSettings(**asked)  # type: ignore[arg-type]
+    return evaluate_table(gold, settings, source=source, progress=progress)  # type: ignore[arg-type]
 
 
 def test_labels_are_the_distinct_gold_values(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune import finetune_embedder as adapting_ml
-from sce_desktop.ml.finetune.standard import FineTuned, Settings
+from sce_desktop.ml.finetune.standard import FineTuned
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.ml.transductive import TransductiveModel
 from sce_desktop.research import few_shot_learning as few_shot_ml
@@ -143,7 +144,7 @@ def test_the_embedder_adapted_can_be_measured_too(
     real = adapting_ml.finetune_embedder
     made: list[FineTuned] = []
 
-    def short(*arguments: Any, settings: Settings, **options: Any) -> FineTuned:
+    def short(*arguments: Any, settings: FinetuneSettings, **options: Any) -> FineTuned:
         made.append(real(*arguments, settings=replace(settings, epochs=10), **options))
         return made[-1]
 

@@ -18,6 +18,7 @@ from sce_desktop.core.estimates import Line, part_share, sample_share, wilson_in
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.training import FinetuneSettings, Fit, TrainingReport
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.annotators import GOLD
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, Source, gather, places_of, rolled_up
@@ -327,17 +328,17 @@ def test_labels_that_are_edited_while_it_gathers_count_the_next_time(
 
 def test_the_rows_that_a_version_learned_from_are_known_by_its_runs(project: Project) -> None:
     labels = project.set_labels(clean_labels(["a", "b"])).labels
+    report = TrainingReport(fit=Fit(row_ids=(2, 5, 9)))
     made = {
         "base_fingerprint": "f",
         "data_hash": "h",
         "train_rows": 3,
         "held_out_rows": 0,
-        "seed": 0,
-        "metrics": {},
+        "settings": FinetuneSettings(),
         "seconds": 1.0,
         "weights": b"w",
     }
-    version = project.add_version(name="", base="sce-mini", settings={"row_ids": [2, 5, 9]}, **made)  # type: ignore[arg-type]
+    version = project.add_version(name="", base="sce-mini", report=report, **made)  # type: ignore[arg-type]
     old = project.open_run("sce", "sce", "sce-mini", "f", labels)
     project.add_scores(old.id, [1], Scores(np.full((1, 2), 0.5, np.float32)))
     found = gather(project, ["sce"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,9 @@ from sce_desktop.ml.classifier import SCEClassifier
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.evaluation.evaluation import evaluate_table
-from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.evaluation.evaluation import EvaluationSettings, evaluate_table
+from sce_desktop.tasks.evaluation.gold import GoldSource
+from sce_desktop.tasks.scoring.classify import ClassifyReport, ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.joint import (
     can_be_transductive,
     fit_transductive,
@@ -84,7 +86,9 @@ def classify(table: Path, output: Path, **options: object) -> ClassifyReport:
         "progress": SilentProgress(),
         **options,
     }
-    return classify_table(table, output, **arguments)  # type: ignore[arg-type]
+    wanted = {one.name: arguments.pop(one.name) for one in fields(ClassifySettings) if one.name in arguments}
+    settings = ClassifySettings(**wanted)  # type: ignore[arg-type]
+    return classify_table(table, output, settings, **arguments)  # type: ignore[arg-type]
 
 
 def written(path: Path) -> FloatArray:
@@ -122,13 +126,9 @@ def test_one_by_one_they_are_what_they_were(table: Path, tmp_path: Path) -> None
 def test_evaluate_measures_the_model_with_the_table_and_the_baseline_without(table: Path) -> None:
     def measured(whole_table: bool) -> dict[str, FloatArray]:
         report = evaluate_table(
-            table,
-            text_columns=["text"],
-            gold_column="right",
-            labels=None,
+            GoldSource(table, ["text"], "right"),
+            EvaluationSettings(("ours",), whole_table=whole_table),
             source=TinySession(),
-            models=["ours"],
-            whole_table=whole_table,
             progress=SilentProgress(),
         )
         assert report.rows == len(ROWS)
@@ -141,16 +141,12 @@ def test_evaluate_measures_the_model_with_the_table_and_the_baseline_without(tab
 
 def test_rows_that_are_not_measured_tell_something_too(table: Path) -> None:
     """Of ten rows measured, all of the table's rows are the table."""
-    options = {
-        "text_columns": ["text"],
-        "gold_column": "right",
-        "labels": None,
-        "source": TinySession(),
-        "models": ["ours"],
-        "max_rows": 10,
-        "progress": SilentProgress(),
-    }
-    report = evaluate_table(table, whole_table=True, **options)  # type: ignore[arg-type]
+    report = evaluate_table(
+        GoldSource(table, ["text"], "right"),
+        EvaluationSettings(("ours",), max_rows=10, whole_table=True),
+        source=TinySession(),
+        progress=SilentProgress(),
+    )
     picked = np.sort(np.random.default_rng(0).choice(len(ROWS), 10, replace=False))
     right = SCEClassifier(TinySession().model("ours")).predict_proba(TEXTS, NAMES, whole_table=True)
     gold = [NAMES.index(ROWS[place][1]) for place in picked]

@@ -7,6 +7,7 @@ import pytest
 from sce_desktop import cli
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.ml.llm.lora import LoraSettings
+from sce_desktop.tasks.evaluation.gold import GoldSource
 from sce_desktop.tasks.training.lora import finetune_llm
 from tests.ml.tiny_llm import tiny_llm
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
@@ -27,10 +28,8 @@ def test_a_table_becomes_an_adapter_that_evaluate_can_use(
 ) -> None:
     base = tiny_llm(tmp_path)
     report = finetune_llm(
-        table,
+        GoldSource(table, ["text"], "gold"),
         tmp_path / "out",
-        text_columns=["text"],
-        gold_column="gold",
         model=f"llm:{base}",
         settings=QUICK,
         prompt="short",
@@ -52,32 +51,31 @@ def test_a_table_becomes_an_adapter_that_evaluate_can_use(
 
 
 def test_what_cannot_be_trained(table: Path, tmp_path: Path) -> None:
-    columns = {"text_columns": ["text"], "gold_column": "gold"}
+    gold = GoldSource(table, ["text"], "gold")
     with pytest.raises(UserError, match="“sce-mini” is not an LLM"):
-        finetune_llm(table, tmp_path / "o", model="sce-mini", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+        finetune_llm(gold, tmp_path / "o", model="sce-mini", progress=RecordingProgress())
     with pytest.raises(UserError, match="models get SmolLM2"):
-        finetune_llm(table, tmp_path / "o", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+        finetune_llm(gold, tmp_path / "o", progress=RecordingProgress())
     with pytest.raises(UserError, match="are needed"):
-        finetune_llm(table, tmp_path / "o", max_rows=2, progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+        finetune_llm(gold, tmp_path / "o", max_rows=2, progress=RecordingProgress())
     base = tiny_llm(tmp_path)
     with pytest.raises(Cancelled):
         finetune_llm(
-            table,
+            gold,
             tmp_path / "o",
             model=f"llm:{base}",
             settings=QUICK,
             device="cpu",
             progress=StoppingProgress(4),
-            **columns,  # type: ignore[arg-type]
         )
     assert not (tmp_path / "o").exists()
     before = sorted(base.iterdir())
     with pytest.raises(UserError, match="holds other files"):  # it has no adapter to be replaced
-        finetune_llm(table, base, model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+        finetune_llm(gold, base, model=f"llm:{base}", progress=RecordingProgress())
     (tmp_path / "hers").mkdir()
     (tmp_path / "hers" / "adapter_config.json").write_text("{}", encoding="utf-8")
     with pytest.raises(UserError, match="is not the result of a fine-tune"):
-        finetune_llm(table, tmp_path / "hers", model=f"llm:{base}", progress=RecordingProgress(), **columns)  # type: ignore[arg-type]
+        finetune_llm(gold, tmp_path / "hers", model=f"llm:{base}", progress=RecordingProgress())
     assert sorted(base.iterdir()) == before
 
 

@@ -14,6 +14,7 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.export import export_table
@@ -44,9 +45,8 @@ def add_version(project: Project) -> str:
         data_hash="d",
         train_rows=180,
         held_out_rows=20,
-        settings={},
-        seed=0,
-        metrics={},
+        settings=FinetuneSettings(),
+        report=TrainingReport(),
         seconds=1.0,
         weights=b"w",
     )

@@ -11,8 +11,10 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.vectors import KnownVectors
+from sce_desktop.tasks.training import cost as costs
 from sce_desktop.tasks.training import training
-from sce_desktop.tasks.training.training import chosen_rows, cost, pace_of, plan
+from sce_desktop.tasks.training.cost import cost, pace_of
+from sce_desktop.tasks.training.training import chosen_rows, plan
 from tests.ml.tiny import DictCache
 from tests.store.test_versions import add
 
@@ -104,7 +106,7 @@ def test_texts_without_a_vector_take_time(project: Project) -> None:
         assert found.cost is not None
         return found.cost.read
 
-    assert read() == pytest.approx(20 * training.TEXT_SECONDS)
+    assert read() == pytest.approx(20 * costs.TEXT_SECONDS)
     cache.put("e", project.texts(list(range(1, 21))), np.zeros((20, 4), np.float32))
     assert read() == 0
 
@@ -112,7 +114,7 @@ def test_texts_without_a_vector_take_time(project: Project) -> None:
 def test_a_table_too_large_is_known_beforehand(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     decide(project, range(1, 11), 0)
     decide(project, range(11, 21), 1)
-    monkeypatch.setattr(training, "free_memory", lambda: 10_000_000)
+    monkeypatch.setattr(costs, "free_memory", lambda: 10_000_000)
     found = plan(project, training.ORIGINS, None, progress=SilentProgress())
     assert "10 MB is free" in found.problem
 

@@ -3,29 +3,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
 from sce_desktop.core.annotations import Decision, Label, Origin
-from sce_desktop.core.comparison import from_counts
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import ModelVersion, Scores
+from sce_desktop.core.training import FinetuneSettings, PairedCounts, SinceVersion, TrainingReport
 from sce_desktop.ml.encoder.precision import precisions
 from sce_desktop.ml.finetune import finetune_embedder
-from sce_desktop.ml.finetune.standard import Settings
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.scoring import score_project
-from sce_desktop.tasks.training import training
-from sce_desktop.tasks.training.finetune import Outcome
+from sce_desktop.tasks.training import cost
 from sce_desktop.tasks.training.training import training_rows
 from sce_desktop.tasks.training.version_models import export_version, project_models, version_model
-from sce_desktop.tasks.training.versions import NewVersion, Trial, finetune_project, improve_project
+from sce_desktop.tasks.training.versions import NewVersion, finetune_project, improve_project
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS, StopsAt
 from tests.ml.tiny import DictCache, tiny_sce_model
 
@@ -80,7 +77,7 @@ def decide(
 
 
 def make(project: Project, base: SCEModel, **options: object) -> NewVersion:
-    arguments = {"settings": Settings(epochs=30), "progress": SilentProgress(), **options}
+    arguments = {"settings": FinetuneSettings(epochs=30), "progress": SilentProgress(), **options}
     return finetune_project(project, base, "tiny", **arguments)  # type: ignore[arg-type]
 
 
@@ -91,10 +88,10 @@ def test_a_version_says_where_it_comes_from(project: Project, base: SCEModel) ->
     assert (version.name, version.base, version.base_fingerprint) == ("version 1", "tiny", base.fingerprint)
     assert (version.train_rows, version.held_out_rows, version.seed, version.active) == (18, 0, 0, False)
     assert version.data_hash == training_rows(project).data_hash
-    assert version.metrics["after"]["accuracy"] > version.metrics["before"]["accuracy"]
-    assert version.metrics["difference"]["sentence"] == made.outcome.difference.sentence
-    assert version.settings["origins"] == ["hand", "imported"]
-    assert version.settings["epochs"] == 30
+    assert version.report.after.accuracy > version.report.before.accuracy
+    assert version.report.difference.better or not version.report.difference.shown
+    assert version.settings.origins == (Origin.HAND, Origin.IMPORTED)
+    assert version.settings.epochs == 30
 
 
 def test_the_rows_that_a_version_learned_from_are_kept(project: Project, base: SCEModel) -> None:
@@ -104,18 +101,17 @@ def test_the_rows_that_a_version_learned_from_are_kept(project: Project, base: S
     ids = version.learned
     assert ids.dtype == np.int64
     assert ids.tolist() == [1, 3, 4, *range(6, 19)]
-    without = {name: value for name, value in version.settings.items() if name != "row_ids"}
-    assert replace(version, settings=without).learned.tolist() == []
+    without = replace(version.report, fit=replace(version.report.fit, row_ids=()))
+    assert replace(version, report=without).learned.tolist() == []
 
 
 def test_changed_rows_are_listed(project: Project, base: SCEModel) -> None:
     made = make(project, base)
-    assert made.changed
+    assert made.version.report.changed_rows
     texts = dict(zip(made.tuned.measured.tolist(), made.tuned.after.argmax(1).tolist(), strict=True))
-    for one in made.changed:
+    for one in made.version.report.changed_rows:
         assert one.before != one.after == NAMES[texts[one.row_id - 1]]
         assert one.gold == NAMES[GOLD[one.row_id - 1]]
-    assert made.version.metrics["changed_rows"][0]["row_id"] == made.changed[0].row_id
 
 
 def test_a_version_is_used_in_place_of_its_base(project: Project, base: SCEModel, tmp_path: Path) -> None:
@@ -137,7 +133,7 @@ def test_the_folder_of_a_version_says_where_it_comes_from(
     export_version(project, version, OneModel(base), tmp_path / "out")
     readme = tmp_path / "out" / "README.md"
     card = readme.read_text(encoding="utf-8")
-    before, after = version.metrics["before"], version.metrics["after"]
+    before, after = version.report.before, version.report.after
     for said in (
         "library_name: sce-desktop",
         f"Fine-tuned from our-base (fingerprint {base.fingerprint[:12]}) on {version.created_at[:10]} by",
@@ -146,10 +142,10 @@ def test_the_folder_of_a_version_says_where_it_comes_from(
         "- At most 30 epochs",
         "- Class-balanced weights: yes",
         "- Text encoder: unchanged",
-        f"On {version.metrics['measured']} rows (cross-validated):",
-        f"| Accuracy, % (95% CI) | {100 * before['accuracy']:.1f} (",
-        f"| Macro-F1 | {before['macro_f1']:.3f} | {after['macro_f1']:.3f} |",
-        version.metrics["difference"]["sentence"],
+        f"On {version.report.measured} rows (cross-validated):",
+        f"| Accuracy, % (95% CI) | {100 * before.accuracy:.1f} (",
+        f"| Macro-F1 | {before.macro_f1:.3f} | {after.macro_f1:.3f} |",
+        version.report.difference.sentence,
     ):
         assert said in card
     assert str(tmp_path) not in card
@@ -259,7 +255,7 @@ def test_rows_of_a_random_sample_are_not_learned_from(project: Project, base: SC
     assert rows.left_out["audit"] == 3
     made = make(project, base)
     assert made.version.train_rows == 15
-    assert made.version.metrics["left_out"]["audit"] == 3
+    assert made.version.report.left_out["audit"] == 3
 
 
 def test_nor_are_other_rows_with_their_texts(project: Project) -> None:
@@ -280,10 +276,10 @@ def test_baselines_are_measured_on_the_same_rows(project: Project, base: SCEMode
     table = np.full((len(ids), 4), 0.1, np.float32)
     table[:, 1] = 0.7
     project.add_scores(run.id, ids[:-2], Scores(table[:-2]))  # the last labelled row is not scored yet
-    assert make(project, base).version.metrics["baselines"] == {}
+    assert make(project, base).version.report.baselines == {}
     project.add_scores(run.id, ids[-2:], Scores(table[-2:]))
-    found = make(project, base).version.metrics["baselines"]["similarity"]
-    assert found["accuracy"] == pytest.approx(1 / 3)
+    found = make(project, base).version.report.baselines["similarity"]
+    assert found.accuracy == pytest.approx(1 / 3)
 
 
 def test_the_version_in_use_scores_the_project(project: Project, base: SCEModel) -> None:
@@ -307,15 +303,16 @@ def test_the_version_in_use_scores_the_project(project: Project, base: SCEModel)
 
 def test_the_version_in_use_is_compared_on_what_neither_has_seen(project: Project, base: SCEModel) -> None:
     first = make(project, base)
-    assert first.version.metrics["since"] is None
+    assert first.version.report.since is None
     project.activate_version(first.version.id)
-    assert make(project, base).version.metrics["since"]["rows"] == 0
+    assert make(project, base).version.report.since.paired.rows == 0
     labels = project.label_set().labels  # type: ignore[union-attr]
     project.add_rows(["text"], [[(TEXTS[0],), ("goal match",)]], text_columns=[0], source={})
     # 1, 2: decided again; 20: new; 21: the text of row 1; 22: new
     decide(project, [1, 2, 20, 21, 22], [labels[0].id])
-    since = make(project, base).version.metrics["since"]
-    assert (since["version"], since["rows"]) == (first.version.number, 2)
+    since = make(project, base).version.report.since
+    assert since is not None
+    assert (since.version, since.paired.rows) == (first.version.number, 2)
 
 
 def test_a_version_whose_rows_are_not_known_is_compared_on_nothing(
@@ -323,15 +320,15 @@ def test_a_version_whose_rows_are_not_known_is_compared_on_nothing(
 ) -> None:
     project.activate_version(make(project, base).version.id)
     monkeypatch.setattr(ModelVersion, "learned", property(lambda _: np.zeros(0, np.int64)))
-    assert make(project, base).version.metrics["since"]["rows"] == 0
+    assert make(project, base).version.report.since.paired.rows == 0
 
 
 def test_answers_in_bulk_are_learned_from_and_not_measured(project: Project, base: SCEModel) -> None:
     labels = project.label_set().labels  # type: ignore[union-attr]
     decide(project, [1, 7, 13], [labels[0].id], origin=Origin.BULK)
-    made = make(project, base, origins=tuple(Origin))
+    made = make(project, base, settings=FinetuneSettings(epochs=30, origins=tuple(Origin)))
     assert made.version.train_rows == 18
-    assert made.version.metrics["measured"] == 15
+    assert made.version.report.measured == 15
     measured = set(training_rows(project, tuple(Origin)).ids[made.tuned.measured].tolist())
     assert not measured & {1, 7, 13}
 
@@ -340,17 +337,17 @@ def test_from_answers_in_bulk_alone_nothing_is_claimed(project: Project, base: S
     labels = project.label_set().labels  # type: ignore[union-attr]
     for row, place in enumerate(GOLD, 1):
         decide(project, [row], [labels[place].id], origin=Origin.BULK)
-    made = make(project, base, origins=tuple(Origin))
-    assert made.outcome.difference.sentence == "Not measured: there are no validation rows."
-    assert made.version.metrics["before"] is None
+    made = make(project, base, settings=FinetuneSettings(epochs=30, origins=tuple(Origin)))
+    assert made.version.report.difference.sentence == "Not measured: there are no validation rows."
+    assert made.version.report.before is None
     with pytest.raises(UserError, match="at least two labels"):  # never by itself
         improve_project(project, base, "tiny", progress=SilentProgress())
 
 
 def test_a_result_that_is_not_shown_to_be_better_is_not_kept(project: Project, base: SCEModel) -> None:
     trial, version = improve_project(project, base, "tiny", progress=SilentProgress())
-    assert trial.outcome.difference.mean > 0
-    assert not trial.outcome.difference.shown  # 18 rows are too few
+    assert trial.report.difference.mean > 0
+    assert not trial.report.difference.shown  # 18 rows are too few
     assert version is None
     assert project.versions() == ()
 
@@ -371,10 +368,8 @@ def test_a_result_that_is_not_shown_to_be_better_is_not_kept(project: Project, b
 def test_only_the_exact_test_lets_a_version_be_used(
     base_rows: tuple[int, int, int], since_rows: tuple[int, int, int] | None, better: bool
 ) -> None:
-    since = None if since_rows is None else (1, from_counts(*since_rows))
-    nothing: Any = None
-    trial = Trial(nothing, nothing, Outcome(from_counts(*base_rows)), [], {}, since)
-    assert trial.better == better
+    since = None if since_rows is None else SinceVersion(1, PairedCounts(*since_rows))
+    assert TrainingReport(PairedCounts(*base_rows), since=since).better == better
 
 
 def test_a_result_that_is_better_is_used(tmp_path: Path, base: SCEModel) -> None:
@@ -385,7 +380,7 @@ def test_a_result_that_is_better_is_used(tmp_path: Path, base: SCEModel) -> None
         for row, place in enumerate(GOLD * 3, 1):
             decide(project, [row], [labels[place].id])
         trial, version = improve_project(project, base, "tiny", progress=SilentProgress())
-        assert trial.outcome.difference.shown
+        assert trial.report.difference.shown
         assert version is not None
         active = project.active_version()
         assert active is not None
@@ -398,7 +393,7 @@ def test_a_result_that_is_better_is_used(tmp_path: Path, base: SCEModel) -> None
 def test_a_table_too_large_for_the_memory_is_refused_before_it_starts(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "free_memory", lambda: 50_000_000)
+    monkeypatch.setattr(cost, "free_memory", lambda: 50_000_000)
     with pytest.raises(UserError, match="50 MB is free: learn from fewer rows"):
         make(project, base)
     assert project.versions() == ()
@@ -424,7 +419,7 @@ def test_contradicting_rows_are_reported_and_used(project: Project, base: SCEMod
 
 # --- the text embedder adapted -----------------------------------------------------------------------------
 
-ADAPTING = Settings(epochs=10, lr=1.9, adapt_embedder=True)
+ADAPTING = FinetuneSettings(epochs=10, lr=1.9, adapt_embedder=True)
 
 
 def test_an_adapted_version_is_kept_used_exported_and_left_again(
@@ -442,12 +437,15 @@ def test_an_adapted_version_is_kept_used_exported_and_left_again(
     )[0]
     made = make(project, base, settings=ADAPTING, cache=cache)
     version, want = made.version, made.tuned.model
-    told = version.metrics["embedder"]
-    assert told["kept"]
-    assert told["fast"]["accuracy"] <= version.metrics["after"]["accuracy"]
-    assert told["seconds"] > 0
-    assert version.settings["adapt_embedder"]
-    assert version.settings["embedder"] == want.text_embedder.key != base.text_embedder.key
+    encoder, after = version.report.encoder, version.report.after
+    assert encoder is not None
+    assert encoder.kept
+    assert encoder.standard is not None
+    assert after is not None
+    assert encoder.standard.accuracy <= after.accuracy
+    assert encoder.seconds > 0
+    assert version.settings == ADAPTING
+    assert version.report.fit.encoder_key == want.text_embedder.key != base.text_embedder.key
     assert len(project.version_weights(version.id)) < 60_000
 
     project.activate_version(version.id)
@@ -478,9 +476,9 @@ def test_an_adapted_version_is_kept_used_exported_and_left_again(
 
 
 @pytest.mark.skipif("bfloat16" not in precisions(torch.device("cpu")), reason="no bfloat16 on this CPU")
-@pytest.mark.parametrize("settings", [Settings(epochs=10), ADAPTING], ids=["fast", "adapted"])
+@pytest.mark.parametrize("settings", [FinetuneSettings(epochs=10), ADAPTING], ids=["fast", "adapted"])
 def test_a_version_serves_in_another_precision_and_rows_are_read_again(
-    project: Project, base: SCEModel, tmp_path: Path, settings: Settings
+    project: Project, base: SCEModel, tmp_path: Path, settings: FinetuneSettings
 ) -> None:
     base.save_pretrained(tmp_path / "base")
     exact = SCEModel.from_pretrained(tmp_path / "base")
@@ -524,16 +522,17 @@ def test_an_embedder_that_brought_nothing_is_reported_and_not_kept(
 ) -> None:
     monkeypatch.setattr(finetune_embedder, "_better", lambda *_: False)
     version = make(project, base, settings=ADAPTING).version
-    assert not version.metrics["embedder"]["kept"]
-    assert "the standard fine-tune is kept" in version.metrics["embedder"]["sentence"]
-    assert "embedder" not in version.settings
+    assert version.report.encoder is not None
+    assert not version.report.encoder.kept
+    assert "the standard fine-tune is kept" in version.report.encoder.sentence
+    assert version.report.fit.encoder_key == ""
     assert len(project.version_weights(version.id)) < 10_000
 
 
 def test_too_little_memory_for_an_embedder_is_reported_before(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "free_memory", lambda: 150_000_000)
+    monkeypatch.setattr(cost, "free_memory", lambda: 150_000_000)
     assert make(project, base).version
     with pytest.raises(UserError, match=r"needs about \d{3} MB of memory, but 150 MB is free"):
         make(project, base, settings=ADAPTING)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.runs import ModelVersion, Run, Scores
+from sce_desktop.core.training import FinetuneSettings, Fit, TrainingReport
 from sce_desktop.store.project import Project
 
 TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة")
@@ -55,7 +55,7 @@ def give_yes(project: Project, yes: Sequence[float], *, none: bool = True) -> Ru
     return run
 
 
-def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "sce-mini") -> ModelVersion:
+def add_version(project: Project, fit: Fit, *, base: str = "sce-mini") -> ModelVersion:
     """Keep a version of the model, which is not in use yet."""
     return project.add_version(
         name="",
@@ -64,9 +64,8 @@ def add_version(project: Project, settings: Mapping[str, Any], *, base: str = "s
         data_hash="h",
         train_rows=1,
         held_out_rows=0,
-        settings=settings,
-        seed=0,
-        metrics={},
+        settings=FinetuneSettings(),
+        report=TrainingReport(fit=fit),
         seconds=1.0,
         weights=b"w",
     )

@@ -19,6 +19,7 @@ from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import AUDIT
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.training import Fit
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.annotators import GOLD as GOLD_CODER
 from sce_desktop.tasks.evaluation.evidence import Source, gather, rolled_up
@@ -449,7 +450,7 @@ def test_where_there_is_nothing_to_measure_it_says_why(
 
 def _tuned(project: Project, row_ids: list[int]) -> None:
     """Let the scores be those of a version that learned from ``row_ids``."""
-    version = add_version(project, {"row_ids": row_ids})
+    version = add_version(project, Fit(row_ids=tuple(row_ids)))
     label_set = project.label_set()
     assert label_set is not None
     run = project.open_run("sce", "sce", version.title, "g", label_set.labels)
@@ -607,7 +608,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     assert (controllers.navigation.query.among, controllers.navigation.query.name) == ((5,), "probably wrong")
     controllers.edits.decide([5], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     assert "Labels have changed since" in doubts.result_label.text()
-    version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
+    version = add_version(controllers.workspace.project, Fit(encoder_key="e, adapted"))
     controllers.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
     assert doubts.found is None
     assert not doubts.all_button.isVisibleTo(doubts)

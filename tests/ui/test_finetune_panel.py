@@ -18,12 +18,13 @@ from sce_desktop.controllers import tuning_work, work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Decision, Label, Origin
-from sce_desktop.core.choices import ImportChoices, ModelChoice, TuneChoices
+from sce_desktop.core.choices import ImportChoices, ModelChoice
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Epoch, ModelVersion, Run
 from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.recipes import AdapterPace
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation import card
@@ -88,7 +89,7 @@ class FakeMethod:
         self.go_on = threading.Event()
         self.go_on.set()
         self.error: Exception | None = None
-        self.choices: list[TuneChoices] = []
+        self.choices: list[FinetuneSettings] = []
         self.better = True
         self.improved = 0
         self.committed = False  # nothing stops the version any more
@@ -98,7 +99,7 @@ class FakeMethod:
         project: Project,
         _model_cache: object,
         choice: object,
-        choices: TuneChoices,
+        choices: FinetuneSettings,
         watch: Watch,
         *,
         progress: Progress,
@@ -261,13 +262,13 @@ def test_settings_are_folded_away_and_handed_over(
     panel.start.origins[Origin.IMPORTED].setChecked(False)
     wait_for_plan(qtbot, panel)
     made(qtbot, panel)
-    assert method.choices == [TuneChoices(7, 1.5, 3, False, (Origin.HAND,))]
+    assert method.choices == [FinetuneSettings(7, 1.5, 3, False, origins=(Origin.HAND,))]
 
 
 def test_a_table_too_large_cannot_be_started(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 1_000_000)
+    monkeypatch.setattr("sce_desktop.tasks.training.cost.free_memory", lambda: 1_000_000)
     label(controllers_of(panel), range(1, 11), 0)
     label(controllers_of(panel), range(11, 21), 1)
     qtbot.waitUntil(lambda: "is free" in panel.start.problem.text())
@@ -662,7 +663,7 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     assert method.choices[-1].adapt_embedder
     start.adapt.setChecked(False)
     assert start.takes.text() == fast
-    assert not start.choices.adapt_embedder
+    assert not start.entered.adapt_embedder
 
 
 def test_the_estimates_follow_the_epochs(
@@ -776,7 +777,7 @@ def test_a_trial_that_came_to_nothing_can_be_asked_for_again(
 def test_too_little_memory_stops_the_slower_way_alone(
     qtbot: QtBot, panel: FineTunePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sce_desktop.tasks.training.training.free_memory", lambda: 600_000_000)
+    monkeypatch.setattr("sce_desktop.tasks.training.cost.free_memory", lambda: 600_000_000)
     label_enough(qtbot, panel)
     unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 900_000_000))
     assert panel.start.start_button.isEnabled()
@@ -933,7 +934,7 @@ def test_what_was_put_in_use_before_it_could_stop_is_seen(
     method.committed = True
     label(controllers, range(1, 13), 0)
     qtbot.waitUntil(lambda: controllers.tuner.job is not None and controllers.tuner.job.state == "running")
-    assert controllers.tuner.start(TuneChoices()) is not None
+    assert controllers.tuner.start(FinetuneSettings()) is not None
     assert not controllers.tuner.automatic
     with qtbot.waitSignals([controllers.messages.offered, controllers.tuner.made]):
         method.go_on.set()

@@ -83,8 +83,8 @@ def test_label_learn_use_and_go_back(
     with qtbot.waitSignal(controllers.tuner.made, timeout=PATIENCE_MS) as signal:
         qtbot.mouseClick(panel.start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
-    assert version.metrics["measured"] > 30
-    assert "similarity" in version.metrics["baselines"]
+    assert version.report.measured > 30
+    assert "similarity" in version.report.baselines
     qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     assert controllers.scorer.version is None  # nothing is used unasked
 
@@ -141,7 +141,7 @@ def test_the_embedder_learns_and_its_vectors_are_used(
     with qtbot.waitSignal(controllers.tuner.made, timeout=PATIENCE_MS) as signal:
         qtbot.mouseClick(start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
-    assert version.metrics["embedder"]["kept"]
+    assert version.report.encoder.kept
     qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     before = controllers.scorer.known_vectors
     assert before is not None

@@ -19,9 +19,10 @@ from sce_desktop.controllers.rows_data import scores_of
 from sce_desktop.controllers.rows_text import run_title
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.arrays import FloatArray
-from sce_desktop.core.choices import ExportChoices, ImportChoices, TuneChoices
+from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.runs import ModelVersion, Run
 from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml import transductive
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -369,15 +370,16 @@ def test_a_version_knows_the_table_too_and_learns_without(qtbot: QtBot, whole: W
 
     def made() -> ModelVersion:
         with qtbot.waitSignal(controllers.tuner.made) as signal:
-            assert controllers.tuner.start(TuneChoices(epochs=20)) is not None
+            assert controllers.tuner.start(FinetuneSettings(epochs=20)) is not None
         return signal.args[0]
 
     alone = made()
     scored(qtbot, controllers, switch(window).trigger)
     known = made()
     # What was measured and learned is of the model itself: the switch changes no figure.
-    same = ("before", "after", "measured", "losses")
-    assert {k: alone.metrics[k] for k in same} == {k: known.metrics[k] for k in same}
+    first, second = alone.report, known.report
+    assert (first.before, first.after, first.measured) == (second.before, second.after, second.measured)
+    assert first.fit.losses == second.fit.losses
     assert project.version_weights(alone.id) == project.version_weights(known.id)
 
     scored(qtbot, controllers, lambda: controllers.scorer.use_version(known.id))

@@ -22,6 +22,7 @@ from sce_desktop.core.colours import label_colour
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.training import Fit
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.insight import map as maps
@@ -225,7 +226,7 @@ def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
     """The map of the base model never stands under what the version predicts."""
     drag(opened.view, around(opened.view, list(range(6))))
     assert controllers.workspace.project is not None
-    version = add_version(controllers.workspace.project, {"embedder": "e, adapted"})
+    version = add_version(controllers.workspace.project, Fit(encoder_key="e, adapted"))
     controllers.scorer.use_version(version.id, score=False)
     assert opened.pages.currentWidget() is opened.empty
     qtbot.waitUntil(lambda: "no text vectors of these rows: score them first" in opened.empty.words.text())

@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.app import make_window
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.training import Fit
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.theme import Mode
@@ -47,7 +48,7 @@ def window(
     on_screen(monkeypatch, 1920)
     path = make_project(NAME, labels=LABELS)
     with Project.open(path) as project:
-        project.activate_version(add_version(project, {}, base=f"/models/{BASE}").id)
+        project.activate_version(add_version(project, Fit(), base=f"/models/{BASE}").id)
         project.use_whole_table(True)
     window = make_window(controllers, theme)
     qtbot.addWidget(window, before_close_func=lambda _: setattr(window, "_settled", True))

@@ -29,7 +29,7 @@ def arabic(studio: Studio) -> None:
 
 def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
     """Import a table with gold labels, score, review by keys, fine-tune and export; check what came of it."""
-    from sce_desktop.core.choices import TuneChoices
+    from sce_desktop.core.training import FinetuneSettings
     from sce_desktop.ui.transfer.import_dialog import ImportDialog
 
     controllers = studio.controllers
@@ -65,7 +65,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
 
     studio.bring("Fine-tune")
     before = len(controllers.tuner.versions)
-    controllers.tuner.start(TuneChoices())
+    controllers.tuner.start(FinetuneSettings())
     studio.until(lambda: controllers.tuner.job is None and len(controllers.tuner.versions) > before)
     studio.window.strip.hide()
     studio.shot(f"{name}-finetune", rest=0.8)

@@ -62,7 +62,7 @@ def duplicates(studio: Studio) -> None:
 
 def finetune(studio: Studio) -> None:
     """The Fine-tune panel without labels, before, while and after it learns, and with several versions."""
-    from sce_desktop.core.choices import TuneChoices
+    from sce_desktop.core.training import FinetuneSettings
     from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 
     controllers = studio.controllers
@@ -71,7 +71,7 @@ def finetune(studio: Studio) -> None:
     studio.shot("finetune-empty")
     studio.sample()
 
-    def learn(choices: TuneChoices) -> None:
+    def learn(choices: FinetuneSettings) -> None:
         before = len(controllers.tuner.versions)
         controllers.tuner.start(choices)
         studio.until(lambda: controllers.tuner.job is None and len(controllers.tuner.versions) > before)
@@ -84,7 +84,7 @@ def finetune(studio: Studio) -> None:
     studio.until(lambda: panel.start.adapt.isEnabled() and "About" in panel.start.adapt_note.text())
     studio.shot("finetune-settings")
     panel.start.settings_button.setChecked(False)
-    controllers.tuner.start(TuneChoices())
+    controllers.tuner.start(FinetuneSettings())
     studio.until(lambda: len(controllers.tuner.watch.measured) > 12 or controllers.tuner.job is None)
     studio.shot("finetune-running", rest=0)
     studio.until(lambda: controllers.tuner.job is None)
@@ -100,8 +100,8 @@ def finetune(studio: Studio) -> None:
     studio.until(lambda: controllers.scorer.job is None)
     studio.decide_rightly(range(61, 141))
     studio.rest(1)
-    learn(TuneChoices())
-    learn(TuneChoices(seed=1))
+    learn(FinetuneSettings())
+    learn(FinetuneSettings(seed=1))
     studio.window.strip.hide()
     studio.shot("versions")
     panel.versions.list.selectAll()

@@ -27,6 +27,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
 from sce_desktop.ml.finetune.held_out import parts_left_out, report_collapse, text_groups
@@ -37,7 +38,6 @@ from sce_desktop.ml.finetune.standard import (
     SECONDS_AFTER_STOP,
     Adapted,
     FineTuned,
-    Settings,
     StopEarly,
     Strength,
     Trainer,
@@ -70,7 +70,7 @@ def finetune_embedder(
     labels: Sequence[Label],
     *,
     measurable: NDArray[np.bool_] | None = None,
-    settings: Settings | None = None,
+    settings: FinetuneSettings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
     on_epoch: OnEpoch | None = None,
@@ -86,7 +86,7 @@ def finetune_embedder(
     """
     if reason := why_not(model):
         raise UserError(reason)
-    settings = settings or Settings()
+    settings = settings or FinetuneSettings()
 
     def fast_epoch(epoch: Epoch) -> bool:  # what the fast way keeps is not the end yet
         return on_epoch is None or on_epoch(replace(epoch, stage="choosing"))
@@ -139,7 +139,7 @@ class _Work:
         texts: Sequence[str],
         gold: IdArray,
         labels: Sequence[Label],
-        settings: Settings,
+        settings: FinetuneSettings,
         cache: VectorCache | None,
         progress: Progress,
         on_epoch: OnEpoch | None,

@@ -7,14 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """How strongly the zero-shot scores are held on to: both grow with it."""
-
-    hold: float
-    ridge: float
-
+from sce_desktop.core.training import Recipe as Recipe
 
 FEW = Recipe(hold=10.0, ridge=1.0)
 """Where every label has a single example, so that nothing can be chosen."""

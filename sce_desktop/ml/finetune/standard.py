@@ -25,6 +25,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
+from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.fitting import Examples, Fitted, Fitter
 from sce_desktop.ml.finetune.held_out import (
     folds,
@@ -45,20 +46,6 @@ LEAST_ROWS_TO_CALIBRATE = 50
 """From so many rows on the temperature counts as fitted."""
 SECONDS_AFTER_STOP = 1.0
 """How long the fit that is kept may still take once the user asked to stop and keep."""
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What the user may change. ``epochs`` and ``lr``: see `ml.finetune.fitting.fit`.
-
-    ``adapt_embedder``: whether it is `ml.finetune.finetune_embedder` that does it, and not `finetune`.
-    """
-
-    epochs: int = 100
-    lr: float = 1.0
-    seed: int = 0
-    balanced: bool = True
-    adapt_embedder: bool = False
 
 
 class StopEarly(Exception):  # noqa: N818 - no error: the user wants what there is
@@ -126,7 +113,9 @@ class Strength:
 class Trainer:
     """Fits one correction after the other under the same settings, and can be cancelled at every epoch."""
 
-    def __init__(self, settings: Settings, progress: Progress, on_epoch: OnEpoch | None = None) -> None:
+    def __init__(
+        self, settings: FinetuneSettings, progress: Progress, on_epoch: OnEpoch | None = None
+    ) -> None:
         self.settings = settings
         self.progress = progress
         self.random = np.random.default_rng(settings.seed)
@@ -226,7 +215,7 @@ def finetune(
     labels: Sequence[Label],
     *,
     measurable: NDArray[np.bool_] | None = None,
-    settings: Settings | None = None,
+    settings: FinetuneSettings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
     on_epoch: OnEpoch | None = None,
@@ -240,7 +229,7 @@ def finetune(
         labels: All of them, those without examples too: they keep their scores.
         measurable: (n,) which texts may be measured on; the others are learned from alone: neither the
             strength nor the temperature is chosen by them. None: all.
-        settings: See `Settings`.
+        settings: See `core.training.FinetuneSettings`.
         cache: Of text vectors.
         progress: Told of embedding and fitting; asked every epoch whether to go on.
         on_epoch: Told of every epoch; where it returns False no more is measured, and the model is fitted on
@@ -250,7 +239,7 @@ def finetune(
         UserError: Fewer than two labels have examples, or the model gives no numbers for a text.
         Cancelled: The user stopped.
     """
-    settings = settings or Settings()
+    settings = settings or FinetuneSettings()
     answers = np.asarray(gold, dtype=np.int64)
     some = np.unique(answers)
     _check(settings, some, labels)
@@ -351,7 +340,7 @@ def examples_of(
     return examples, before
 
 
-def _check(settings: Settings, some: IdArray, labels: Sequence[Label]) -> None:
+def _check(settings: FinetuneSettings, some: IdArray, labels: Sequence[Label]) -> None:
     if len(some) < 2:
         raise UserError(
             _(

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import sqlalchemy as sa
 
 from sce_desktop.core.runs import ModelVersion, version_title
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
+from sce_desktop.store.runs.training_json import read_version, report_json, settings_json
 from sce_desktop.store.sql import insert, now
 
 _versions = schema.model_versions
-_described = [column for column in _versions.c if column is not _versions.c.weights]
+_described = [
+    # JSON as the text that it is: `read_version` copes with whatever a file from elsewhere holds.
+    sa.type_coerce(column, sa.Text).label(column.name) if isinstance(column.type, sa.JSON) else column
+    for column in _versions.c
+    if column is not _versions.c.weights
+]
 
 
 def add(
     connection: sa.Connection,
     *,
     name: str,
-    settings: Mapping[str, Any],
-    metrics: Mapping[str, Any],
+    settings: FinetuneSettings,
+    report: TrainingReport,
     **facts: Any,
 ) -> ModelVersion:
     """Keep a new version, which is not active yet; ``facts`` are those of `Project.add_version`."""
@@ -29,8 +35,9 @@ def add(
         connection,
         _versions,
         name=name,
-        settings=dict(settings),
-        metrics=dict(metrics),
+        settings=settings_json(settings, report.fit),
+        seed=settings.seed,
+        metrics=report_json(report),
         created_at=now(),
         active=False,
         **facts,
@@ -90,4 +97,6 @@ def delete(connection: sa.Connection, version_id: int) -> None:
 
 
 def _version(found: sa.Row[Any]) -> ModelVersion:
-    return ModelVersion(**found._mapping, number=found.id)
+    facts = dict(found._mapping)
+    settings, report = read_version(facts.pop("settings"), facts.pop("metrics"))
+    return ModelVersion(**facts, number=found.id, settings=settings, report=report)

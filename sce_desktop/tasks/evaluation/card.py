@@ -2,62 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sce_desktop import __version__
-from sce_desktop.core.comparison import recorded
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.text import plural
+from sce_desktop.core.training import Figures, FinetuneSettings, TrainingReport
 
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel
 
-_FIGURES = (("Accuracy, % (95% CI)", "accuracy"), ("Macro-F1", "macro_f1"), ("ECE (adaptive)", "ece"))
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Where a fine-tuned model comes from.
+
+    ``base``: name or folder of the model that was fine-tuned; of a folder only the last name is given.
+    ``base_key``: its fingerprint. ``made``: the day, ISO 8601. ``rows``: that it was trained on, with so many
+    ``labels``. ``held_out``: validation rows that it was not trained on; 0: it was cross-validated.
+    """
+
+    base: str
+    base_key: str
+    made: str
+    rows: int
+    labels: int
+    held_out: int
 
 
 def version_card(version: ModelVersion, model: SCEModel) -> str:
     """Return the card of ``model``, which is ``version``."""
-    return tuned_card(
-        model,
+    origins = Origins(
         base=version.base,
         base_key=version.base_fingerprint,
         made=version.created_at[:10],
         rows=version.train_rows,
-        labels=len(version.settings.get("label_ids", ())) or len(model.labels or ()),
+        labels=len(version.report.fit.labels) or len(model.labels or ()),
         held_out=version.held_out_rows,
-        settings=version.settings,
-        found=version.metrics,
     )
+    return tuned_card(model, origins, version.settings, version.report)
 
 
 def tuned_card(
-    model: SCEModel,
-    *,
-    base: str,
-    base_key: str,
-    made: str,
-    rows: int,
-    labels: int,
-    held_out: int,
-    settings: Mapping[str, Any],
-    found: Mapping[str, Any],
+    model: SCEModel, origins: Origins, settings: FinetuneSettings | None, report: TrainingReport
 ) -> str:
-    """Return the card of ``model`` below its title, in Markdown.
+    """Return the card of ``model``, the result of a fine-tune, below its title, in Markdown.
 
-    Args:
-        model: The result.
-        base: Name or folder of the model that was fine-tuned; of a folder only the last name is given.
-        base_key: The base's fingerprint.
-        made: The day, ISO 8601.
-        rows: That it was trained on.
-        labels: That the rows have.
-        held_out: Validation rows that it was not trained on; 0: it was cross-validated.
-        settings: As a `ModelVersion` keeps them; what is absent is not shown.
-        found: As `Outcome.as_json` gives it.
+    Without ``settings`` (a project may have lost them) those lines are absent.
     """
-    base = Path(base).name or base
+    base = Path(origins.base).name or origins.base
     embedder = model.config.embedder
     needs = (
         f"Its text embedder, {Path(str(embedder['model'])).name}, is not in this folder and is needed too."
@@ -68,57 +63,57 @@ def tuned_card(
         (
             "## Where it comes from",
             "",
-            f"Fine-tuned from {base} (fingerprint {base_key[:12]}) on {made} by SCE Desktop {__version__}, "
-            f"on {plural(rows, 'labelled row')} with {plural(labels, 'label')}. The labels' names are in "
-            f"`config.json`; nothing of the rows is here. {needs}",
+            f"Fine-tuned from {base} (fingerprint {origins.base_key[:12]}) on {origins.made} by SCE Desktop "
+            f"{__version__}, on {plural(origins.rows, 'labelled row')} with "
+            f"{plural(origins.labels, 'label')}. The labels' names are in `config.json`; nothing of the rows "
+            f"is here. {needs}",
             "",
             "## Settings",
             "",
-            *(f"- {line}" for line in _settings(settings)),
+            *(f"- {line}" for line in _settings(settings, report)),
             "",
             "## Result",
             "",
-            *_result(found, held_out),
+            *_result(report, origins.held_out),
             "",
         )
     )
 
 
-def _settings(settings: Mapping[str, Any]) -> list[str]:
-    known = [
-        ("epochs", "At most {} epochs"),
-        ("lr", "Learning rate {}"),
-        ("seed", "Seed {}"),
-    ]
-    lines = [words.format(settings[name]) for name, words in known if name in settings]
-    if "balanced" in settings:
-        lines.append(f"Class-balanced weights: {'yes' if settings['balanced'] else 'no'}")
-    if recipe := settings.get("recipe"):
-        lines.append(f"Hyper-parameters: prior strength {recipe['hold']:g}, ridge {recipe['ridge']:g}")
-    adapted = "embedder" in settings
+def _settings(settings: FinetuneSettings | None, report: TrainingReport) -> list[str]:
+    lines = []
+    if settings is not None:
+        lines += [
+            f"At most {settings.epochs} epochs",
+            f"Learning rate {settings.lr}",
+            f"Seed {settings.seed}",
+            f"Class-balanced weights: {'yes' if settings.balanced else 'no'}",
+        ]
+    if recipe := report.fit.recipe:
+        lines.append(f"Hyper-parameters: prior strength {recipe.hold:g}, ridge {recipe.ridge:g}")
+    adapted = bool(report.fit.encoder_key)
     lines.append(f"Text encoder: {'LoRA fine-tune of its attention' if adapted else 'unchanged'}")
     return lines
 
 
-def _result(found: Mapping[str, Any], held_out: int) -> list[str]:
-    sentence = recorded(found["measured"], found["difference"]).sentence
-    before, after = found["before"], found["after"]
+def _result(report: TrainingReport, held_out: int) -> list[str]:
+    before, after = report.before, report.after
     if before is None or after is None:
-        return [sentence]
+        return [report.sentence]
     how = "validation rows that it was not trained on" if held_out else "cross-validated"
     return [
-        f"On {plural(found['measured'], 'row')} ({how}):",
+        f"On {plural(report.measured, 'row')} ({how}):",
         "",
         "| | before | after |",
         "|---|---|---|",
-        *(f"| {name} | {_figure(before, key)} | {_figure(after, key)} |" for name, key in _FIGURES),
+        f"| Accuracy, % (95% CI) | {_accuracy(before)} | {_accuracy(after)} |",
+        f"| Macro-F1 | {before.macro_f1:.3f} | {after.macro_f1:.3f} |",
+        f"| ECE (adaptive) | {before.ece:.3f} | {after.ece:.3f} |",
         "",
-        sentence,
+        report.sentence,
     ]
 
 
-def _figure(measures: Mapping[str, Any], key: str) -> str:
-    if key != "accuracy":
-        return f"{measures[key]:.3f}"
-    low, high = measures["interval"]
-    return f"{100 * measures[key]:.1f} ({100 * low:.1f} to {100 * high:.1f})"
+def _accuracy(figures: Figures) -> str:
+    low, high = figures.interval
+    return f"{100 * figures.accuracy:.1f} ({100 * low:.1f} to {100 * high:.1f})"

@@ -12,22 +12,18 @@ import numpy as np
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.labels import check_scorable, distinct_labels, label_key
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.text import duration
-from sce_desktop.tasks.evaluation.evaluation import read_gold, sample
+from sce_desktop.tasks.evaluation.gold import GoldSource, read_gold, sample, usable_rows
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.slow import REPORTED_FROM_S
-from sce_desktop.tasks.tables.columns import report_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 
 if TYPE_CHECKING:
-    from sce_desktop.ml.llm.lora import LoraSettings
+    from sce_desktop.ml.llm.lora import LoraSettings, LoraTraining
     from sce_desktop.ml.llm.prompted import PromptedLLM
 
 HELD_OUT = 0.2
@@ -77,18 +73,12 @@ class LoraReport:
 
 
 def finetune_llm(
-    path: Path,
+    gold: GoldSource,
     output: Path,
     *,
-    text_columns: Sequence[str | int],
-    gold_column: str,
-    lists: bool | None = None,
-    merge_alike: bool = False,
-    labels: Sequence[Label] | None = None,
     model: str = "llm",
     settings: LoraSettings | None = None,
     prompt: str = "paper",
-    options: TableOptions | None = None,
     max_rows: int | None = None,
     device: str = "auto",
     force: bool = False,
@@ -99,17 +89,11 @@ def finetune_llm(
     A fifth of the rows, of every label, is held out and measured before and after.
 
     Args:
-        path: The table.
+        gold: The table, with one label a row; the distinct gold values are the labels unless it has others.
         output: Folder of the new model, for ``--baseline llm:FOLDER``.
-        text_columns: Headers or places of the text.
-        gold_column: Header of the right labels.
-        lists: Whether its cells are JSON lists, of one label each; None: if most of them are.
-        merge_alike: Count gold labels that look the same as one.
-        labels: The distinct gold values unless given.
         model: "llm" or "llm:MODEL".
         settings: Rank, epochs, batch, ...; the paper's by default.
         prompt: "paper" or "short".
-        options: How to read the table.
         max_rows: A random sample, the same every time.
         device: auto, cpu, cuda.
         force: Replace another adapter; see `check_tuned`.
@@ -122,70 +106,25 @@ def finetune_llm(
     started = time.perf_counter()
     name = _base_name(model)
     check_tuned(output, name, adapter=True, force=force)  # not only after hours of training
-    table = read_gold(
-        path,
-        text_columns,
-        gold_column,
-        options or TableOptions(),
-        progress,
-        lists=lists,
-        merge_alike=merge_alike,
-        labels=labels or (),
-    )
-    texts, gold = table.texts, table.one_each
-    chosen = tuple(labels or distinct_labels(gold))
-    check_scorable(chosen, least=2)
-    report_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
-    index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
-    gold = list(map(label_key, gold))
-    usable = [place for place, name in enumerate(gold) if name in index_of and not is_blank(texts[place])]
-    usable = sample(usable, max_rows)
-    if len(usable) < LEAST_ROWS:
-        raise UserError(
-            ngettext(
-                "Only {count} row has a text and one of the labels: at least {least} are needed.",
-                "Only {count} rows have a text and one of the labels: at least {least} are needed.",
-                len(usable),
-                least=LEAST_ROWS,
-            )
-        )
-    wanted = [texts[place] for place in usable]
-    answers = np.asarray([index_of[gold[place]] for place in usable], dtype=np.int64)
-    held = _held_out(answers, len(chosen))
-    train = np.setdiff1d(np.arange(len(wanted)), held)
+    rows = _rows(gold, max_rows, progress)
 
     from sce_desktop.ml.hub.session import choose_device
-    from sce_desktop.ml.llm.llm_folder import load_llm, save_adapter
-    from sce_desktop.ml.llm.llm_transformers import TransformersLM
+    from sce_desktop.ml.llm.llm_folder import save_adapter
     from sce_desktop.ml.llm.lora import LoraSettings as Settings
-    from sce_desktop.ml.llm.lora import examples, train_lora
-    from sce_desktop.ml.llm.prompts import PROMPTS
 
     settings = settings or Settings()
     progress.report(0, None, stage=_("loading the model"))
     where = choose_device(device)
-    llm = load_llm(name, device=where, prompt=PROMPTS[prompt])
-    if not isinstance(llm.lm, TransformersLM) or llm.labels:
-        raise UserError(
-            _("{name} cannot be trained: choose a model folder with safetensors as the base.", name=name)
-        )
-    held_texts = [wanted[place] for place in held]
-    _report_time(llm, wanted, chosen, len(train) * settings.epochs, progress)
-    before = measure(answers[held], llm.probabilities(held_texts, chosen, progress=progress).probabilities)
-    rows = examples(
-        llm, llm.frame(chosen), [wanted[place] for place in train], [int(answers[place]) for place in train]
-    )
-    base_key, tokenizer = llm.lm.key, llm.lm.tokenizer
-    adapted, training = train_lora(llm.lm.model, rows, settings, device=where, progress=progress)
-    inner: Any = adapted.get_base_model()
-    trained = TransformersLM(inner, tokenizer, name=output.name, key=base_key)
-    tuned = type(llm)(trained, prompt=llm.prompt, labels=chosen, normalise=False)
-    scores = tuned.probabilities(held_texts, chosen, progress=Unreported(progress))
-    after = measure(answers[held], scores.probabilities)
+    llm = _trainable(name, where, prompt)
+    _report_time(llm, rows.texts, rows.labels, len(rows.train) * settings.epochs, progress)
+    before = _measured(llm, rows, progress)
+    base_key = llm.lm.key
+    adapted, tuned, training = _train(llm, rows, settings, output.name, where, progress)
+    after = _measured(tuned, rows, Unreported(progress))
     facts = {
         "training": {
-            "rows": len(train),
-            "held_out": len(held),
+            "rows": len(rows.train),
+            "held_out": len(rows.held),
             "rank": settings.rank,
             "epochs": settings.epochs,
             "learning_rate": settings.learning_rate,
@@ -194,12 +133,14 @@ def finetune_llm(
             "after": after.accuracy,
         }
     }
-    save_adapter(adapted, output, base=name, base_key=base_key, prompt=llm.prompt, labels=chosen, facts=facts)
+    save_adapter(
+        adapted, output, base=name, base_key=base_key, prompt=llm.prompt, labels=rows.labels, facts=facts
+    )
     return LoraReport(
         model=str(output),
-        train=len(train),
-        held_out=len(held),
-        labels=[label.name for label in chosen],
+        train=len(rows.train),
+        held_out=len(rows.held),
+        labels=[label.name for label in rows.labels],
         before=before,
         after=after,
         losses=training.losses,
@@ -207,7 +148,78 @@ def finetune_llm(
         quantised=training.quantised,
         epochs=settings.epochs,
         seconds={"train": training.seconds, "total": time.perf_counter() - started},
-        untested=tuple(chosen[k].name for k in np.setdiff1d(answers, answers[held])),
+        untested=tuple(rows.labels[k].name for k in np.setdiff1d(rows.answers, rows.answers[rows.held])),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Rows:
+    """n rows to use: ``answers`` (n,) places among the ``labels``; ``train`` and ``held`` places of rows."""
+
+    texts: list[str]
+    labels: tuple[Label, ...]
+    answers: IdArray
+    train: IdArray
+    held: IdArray
+
+
+def _rows(gold: GoldSource, max_rows: int | None, progress: Progress) -> _Rows:
+    table = read_gold(gold, progress)
+    table.check_one_each()
+    found = usable_rows(table, gold.labels, (), progress)
+    places = sample(found.places, max_rows)
+    if len(places) < LEAST_ROWS:
+        raise UserError(
+            ngettext(
+                "Only {count} row has a text and one of the labels: at least {least} are needed.",
+                "Only {count} rows have a text and one of the labels: at least {least} are needed.",
+                len(places),
+                least=LEAST_ROWS,
+            )
+        )
+    answers = np.asarray(found.first(places), dtype=np.int64)
+    held = _held_out(answers, len(found.labels))
+    train = np.setdiff1d(np.arange(len(places)), held)
+    return _Rows([table.texts[place] for place in places], found.labels, answers, train, held)
+
+
+def _trainable(name: str, where: Any, prompt: str) -> PromptedLLM:
+    """Load a model that an adapter can be trained of."""
+    from sce_desktop.ml.llm.llm_folder import load_llm
+    from sce_desktop.ml.llm.llm_transformers import TransformersLM
+    from sce_desktop.ml.llm.prompts import PROMPTS
+
+    llm = load_llm(name, device=where, prompt=PROMPTS[prompt])
+    if not isinstance(llm.lm, TransformersLM) or llm.labels:
+        raise UserError(
+            _("{name} cannot be trained: choose a model folder with safetensors as the base.", name=name)
+        )
+    return llm
+
+
+def _train(
+    llm: PromptedLLM, rows: _Rows, settings: LoraSettings, name: str, where: Any, progress: Progress
+) -> tuple[Any, PromptedLLM, LoraTraining]:
+    """Train; return the adapted weights, the model ``name`` with them, and how it went."""
+    from sce_desktop.ml.llm.llm_transformers import TransformersLM
+    from sce_desktop.ml.llm.lora import examples, train_lora
+
+    lm = llm.lm
+    assert isinstance(lm, TransformersLM)
+    texts = [rows.texts[place] for place in rows.train]
+    known = examples(llm, llm.frame(rows.labels), texts, rows.answers[rows.train].tolist())
+    base_key, tokenizer = lm.key, lm.tokenizer
+    adapted, training = train_lora(lm.model, known, settings, device=where, progress=progress)
+    inner: Any = adapted.get_base_model()
+    trained = TransformersLM(inner, tokenizer, name=name, key=base_key)
+    return adapted, type(llm)(trained, prompt=llm.prompt, labels=rows.labels, normalise=False), training
+
+
+def _measured(llm: PromptedLLM, rows: _Rows, progress: Progress) -> Measures:
+    """Measure on the rows that are held out."""
+    texts = [rows.texts[place] for place in rows.held]
+    return measure(
+        rows.answers[rows.held], llm.probabilities(texts, rows.labels, progress=progress).probabilities
     )
 
 

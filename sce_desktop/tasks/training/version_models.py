@@ -69,13 +69,14 @@ def from_base(project: Project, version: ModelVersion, base: SCEModel) -> SCEMod
     """Return the model of ``version``, where ``base`` is known to be what it was made from."""
     from sce_desktop.ml.finetune.versions import with_changes
 
+    if version.report.problem and not version.report.fit.labels:
+        # Without its labels it would score as its base does, under another name.
+        raise UserError(
+            _("This model version is damaged or was made for another model: use another or fine-tune again.")
+        )
     label_set = project.label_set()
     now = {label.id: label.name for label in label_set.labels} if label_set is not None else {}
-    names = {
-        name: now[label_id]
-        for name, label_id in version.settings.get("label_ids", {}).items()
-        if label_id in now
-    }
+    names = {name: now[label_id] for name, label_id in version.report.fit.labels.items() if label_id in now}
     return with_changes(base, project.version_weights(version.id), names)
 
 

@@ -2,93 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.comparison import Difference, compare
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelVersion, VectorCache
+from sce_desktop.core.training import (
+    MOST_CHANGES_KEPT,
+    ChangedRow,
+    Figures,
+    FinetuneSettings,
+    PairedCounts,
+    SinceVersion,
+    TrainingReport,
+)
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.foreign import report_foreign_rows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource, NamedModel
-from sce_desktop.tasks.training.finetune import (
-    Outcome,
-    difference_json,
-    embedder_json,
-    measures_json,
-    method,
-    outcome,
-)
-from sce_desktop.tasks.training.training import (
-    MEASURED_ON,
-    Cost,
-    TrainingRows,
-    adapter_pace,
-    adapting,
-    cost,
-    training_rows,
-)
+from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost
+from sce_desktop.tasks.training.results import fit_of, method, paired_counts, results
+from sce_desktop.tasks.training.training import TrainingRows, training_rows
 from sce_desktop.tasks.training.version_models import from_base
 
 if TYPE_CHECKING:
     from sce_desktop.core.runs import OnEpoch
-    from sce_desktop.ml.finetune.standard import FineTuned, Settings
+    from sce_desktop.ml.finetune.standard import FineTuned
     from sce_desktop.ml.sce.model import SCEModel
-
-MOST_CHANGES_KEPT = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedRow:
-    """A measured row whose best label is another one after the fine-tune."""
-
-    row_id: int
-    before: str
-    after: str
-    gold: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """A fine-tune that was measured and is not kept yet.
+    """A fine-tune that was measured and is not kept yet."""
 
-    ``baselines``: how the project's other models fare on the same rows, by alias. ``since``: against the
-    version in use (its number), on the measured rows that neither has learned from, nor from their texts.
-    """
-
+    settings: FinetuneSettings
     rows: TrainingRows
     tuned: FineTuned
-    outcome: Outcome
-    changed: list[ChangedRow]
-    baselines: dict[str, dict[str, Any]]
-    since: tuple[int, Difference] | None
-
-    @property
-    def better(self) -> bool:
-        """Whether it should be used without being asked for.
-
-        Both against the model as it was and, on the rows that are new to both, against the version in use it
-        must be better by the exact test.
-        """
-        return self.outcome.difference.better and (self.since is None or self.since[1].better)
+    report: TrainingReport
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NewVersion:
-    """A version that was made, and what it was measured by."""
+    """A version that was made, with its results, and what it was measured by."""
 
     version: ModelVersion
-    outcome: Outcome
-    changed: list[ChangedRow]
     tuned: FineTuned
 
 
@@ -98,8 +61,7 @@ def finetune_project(
     base_name: str,
     *,
     name: str = "",
-    origins: Collection[Origin] = MEASURED_ON,
-    settings: Settings | None = None,
+    settings: FinetuneSettings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
     on_epoch: OnEpoch | None = None,
@@ -114,8 +76,7 @@ def finetune_project(
         base: A model without corrections of this project.
         base_name: Its name or folder.
         name: What to call the version; "version N" if empty.
-        origins: Which annotations are learned from; those given in bulk are never measured on.
-        settings: See `ml.finetune.standard.Settings`.
+        settings: See `core.training.FinetuneSettings`.
         cache: Of text vectors.
         progress: As for `ml.finetune.standard.finetune`.
         on_epoch: Likewise.
@@ -128,15 +89,13 @@ def finetune_project(
     trial = try_finetune(
         project,
         base,
-        origins=origins,
         settings=settings,
         cache=cache,
         progress=progress,
         on_epoch=on_epoch,
     )
     progress.check()
-    version = keep(project, trial, base, base_name, name=name, origins=origins, settings=settings)
-    return NewVersion(version, trial.outcome, trial.changed, trial.tuned)
+    return NewVersion(keep(project, trial, base, base_name, name=name), trial.tuned)
 
 
 def improve_project(
@@ -147,7 +106,7 @@ def improve_project(
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> tuple[Trial, ModelVersion | None]:
-    """Fine-tune as `finetune_project` does; keep and activate the result only if it is `Trial.better`.
+    """Fine-tune as `finetune_project` does; keep and use the result only if it is `TrainingReport.better`.
 
     Raises:
         UserError: As there.
@@ -155,7 +114,7 @@ def improve_project(
     """
     trial = try_finetune(project, base, cache=cache, progress=progress)
     progress.check()
-    if not trial.better:
+    if not trial.report.better:
         return trial, None
     version = keep(project, trial, base, base_name)
     project.activate_version(version.id)
@@ -178,30 +137,18 @@ def base_model(source: ModelSource, name: str) -> SCEModel:
     return model
 
 
-def settings_of(
-    *, epochs: int, lr: float, seed: int, balanced: bool, adapt_embedder: bool = False
-) -> Settings:
-    """Return settings of a fine-tune."""
-    from sce_desktop.ml.finetune.standard import Settings
-
-    return Settings(epochs, lr, seed, balanced, adapt_embedder)
-
-
 def try_finetune(
     project: Project,
     base: SCEModel,
     *,
-    origins: Collection[Origin] = MEASURED_ON,
-    settings: Settings | None = None,
+    settings: FinetuneSettings | None = None,
     cache: VectorCache | None = None,
     progress: Progress,
     on_epoch: OnEpoch | None = None,
 ) -> Trial:
     """Fine-tune ``base`` and measure the result; arguments and errors are those of `finetune_project`."""
-    from sce_desktop.ml.finetune.standard import Settings
-
-    settings = settings or Settings()
-    rows = training_rows(project, origins)
+    settings = settings or FinetuneSettings()
+    rows = training_rows(project, settings.origins)
     expected = _cost(rows, settings.epochs)
     if settings.adapt_embedder:
         pace = adapter_pace(base, rows.texts, rows.labels, progress)
@@ -220,38 +167,33 @@ def try_finetune(
         progress=progress,
         on_epoch=on_epoch,
     )
-    found = outcome(rows.gold[tuned.measured], tuned.before, tuned.after, tuned.logistic)
-    return Trial(
-        rows,
+    report = results(
+        [label.name for label in rows.labels],
+        rows.gold[tuned.measured],
         tuned,
-        found,
-        _changed(rows, tuned),
-        _baselines(project, rows, tuned.measured),
-        _since(project, base, rows, tuned, cache, progress),
+        fit=fit_of(
+            tuned,
+            expected_seconds=_cost(rows, settings.epochs).fit,
+            labels={label.name: label.id for label in rows.labels if label.id is not None},
+            row_ids=np.sort(rows.ids).tolist(),
+        ),
+        baselines=_baselines(project, rows, tuned.measured),
+        since=_since(project, base, rows, tuned, cache, progress),
+        left_out=rows.left_out,
+        changed_rows=_changed(rows, tuned)[:MOST_CHANGES_KEPT],
     )
+    return Trial(settings, rows, tuned, report)
 
 
-def keep(
-    project: Project,
-    trial: Trial,
-    base: SCEModel,
-    base_name: str,
-    *,
-    name: str = "",
-    origins: Collection[Origin] = MEASURED_ON,
-    settings: Settings | None = None,
-) -> ModelVersion:
+def keep(project: Project, trial: Trial, base: SCEModel, base_name: str, *, name: str = "") -> ModelVersion:
     """Write the result of a trial into the project.
 
     Raises:
         UserError: It cannot be written.
     """
-    from sce_desktop.ml.finetune.standard import Settings
     from sce_desktop.ml.finetune.versions import changed_weights
 
-    settings = settings or Settings()
     rows, tuned = trial.rows, trial.tuned
-    expected, adapted = _cost(rows, settings.epochs), tuned.adapted
     return project.add_version(
         name=name,
         base=base_name,
@@ -259,40 +201,8 @@ def keep(
         data_hash=rows.data_hash,
         train_rows=len(rows.texts),
         held_out_rows=0 if tuned.cross_validated else len(tuned.measured),
-        settings={
-            **asdict(settings),
-            "recipe": asdict(tuned.recipe),
-            "temperature": tuned.temperature,
-            "calibrated": tuned.calibrated,
-            "stopped": tuned.stopped,
-            "origins": [origin.value for origin in origins],
-            "label_ids": {label.name: label.id for label in rows.labels},
-            "expected_seconds": expected.fit,
-            **(
-                {"embedder": tuned.model.text_embedder.weights_key}
-                if adapted is not None and adapted.kept
-                else {}
-            ),
-            "row_ids": np.sort(rows.ids).tolist(),
-        },
-        seed=settings.seed,
-        metrics={
-            **trial.outcome.as_json([label.name for label in rows.labels]),
-            "baselines": trial.baselines,
-            "since": None
-            if trial.since is None
-            else {
-                "version": trial.since[0],
-                "rows": trial.since[1].rows,
-                **difference_json(trial.since[1]),
-            },
-            "left_out": rows.left_out,
-            "cut_short": tuned.cut_short,
-            "untested_labels": list(tuned.untested),
-            "losses": tuned.losses,
-            **({"embedder": embedder_json(tuned, rows.gold[tuned.measured])} if adapted is not None else {}),
-            "changed_rows": [asdict(one) for one in trial.changed[:MOST_CHANGES_KEPT]],
-        },
+        settings=trial.settings,
+        report=trial.report,
         seconds=tuned.seconds["train"],
         weights=changed_weights(tuned.model),
     )
@@ -303,18 +213,18 @@ def _cost(rows: TrainingRows, epochs: int) -> Cost:
     return cost(len(rows.texts), known, len(rows.labels), measurable=may, epochs=epochs)
 
 
-def _changed(rows: TrainingRows, tuned: FineTuned) -> list[ChangedRow]:
+def _changed(rows: TrainingRows, tuned: FineTuned) -> tuple[ChangedRow, ...]:
     before, after = tuned.before.argmax(1), tuned.after.argmax(1)
     names = [label.name for label in rows.labels]
-    return [
+    return tuple(
         ChangedRow(int(rows.ids[place]), names[old], names[new], names[rows.gold[place]])
         for place, old, new in zip(tuned.measured.tolist(), before, after, strict=True)
         if old != new
-    ]
+    )
 
 
 @one_state
-def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, dict[str, Any]]:
+def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[str, Figures]:
     """Return how the project's baselines fare on the measured rows, those that have scored all of them."""
     if not len(measured):
         return {}
@@ -330,7 +240,7 @@ def _baselines(project: Project, rows: TrainingRows, measured: IdArray) -> dict[
             continue
         columns = [place_of[label.id] for label in rows.labels]
         matrix: FloatArray = np.stack([scores[row].probabilities for row in ids.tolist()])
-        found[alias] = measures_json(measure(gold, matrix[:, columns]))
+        found[alias] = Figures.of(measure(gold, matrix[:, columns]))
     return found
 
 
@@ -341,7 +251,7 @@ def _since(
     tuned: FineTuned,
     cache: VectorCache | None,
     progress: Progress,
-) -> tuple[int, Difference] | None:
+) -> SinceVersion | None:
     """Compare with the version in use on what neither of the two has learned from."""
     version = project.active_version()
     if version is None or version.base_fingerprint != base.identity:
@@ -351,10 +261,10 @@ def _since(
     # Of a version that kept no rows nobody knows what it has not seen.
     new = np.flatnonzero(~np.isin(rows.ids[tuned.measured], seen)) if len(learned) else learned
     if not len(new):
-        return version.number, compare(np.zeros(0, bool), np.zeros(0, bool))
+        return SinceVersion(version.number, PairedCounts())
     places = tuned.measured[new]
     gold = rows.gold[places]
     texts = [rows.texts[place] for place in places]
     active = from_base(project, version, base)
     in_use = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
-    return version.number, compare(in_use.argmax(1) == gold, tuned.after[new].argmax(1) == gold)
+    return SinceVersion(version.number, paired_counts(gold, in_use, tuned.after[new]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
@@ -18,16 +17,16 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.controllers.rows_text import NOT_YET, alias_title
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.comparison import recorded
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.training import ChangedRow, Figures, LabelChange, TrainingReport
 from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.finetune_start import ORIGIN_NAMES
+from sce_desktop.ui.finetune.result_notes import notes_about
 from sce_desktop.ui.finetune.versions_list import signed
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.figures_grid import FiguresGrid
@@ -236,24 +235,25 @@ class ResultPane(QWidget):
                 version=single.name,
             )
         )
-        metrics = single.metrics
-        difference = recorded(metrics["measured"], metrics["difference"])
-        self.sentence.setText(difference.sentence)
-        if difference.shown:
-            set_role(self.sentence, "good" if difference.better else "warn")
+        report = single.report
+        self.sentence.setText(report.sentence)
+        if report.problem:
+            set_role(self.sentence, "warn")
+        elif report.difference.shown:
+            set_role(self.sentence, "good" if report.difference.better else "warn")
         self.figures.show_figures(
             [
-                (_("Before: {model}", model=single.base), metrics["before"]),
-                *((alias_title(alias), one) for alias, one in metrics.get("baselines", {}).items()),
-                (_("Logistic regression"), metrics.get("logistic_regression")),
-                *_standard(metrics),
-                (_("After: {model}", model=single.name), metrics["after"]),
+                (_("Before: {model}", model=single.base), report.before),
+                *((alias_title(alias), one) for alias, one in report.baselines.items()),
+                (_("Logistic regression"), report.logistic),
+                *_standard(report),
+                (_("After: {model}", model=single.name), report.after),
             ]
         )
-        self.notes.setText(" ".join(_notes(single)))
-        self.curve.show_losses(metrics.get("losses", ()))
-        self._fill_labels(metrics.get("labels_changed", {}))
-        self._fill_changed(metrics.get("changed_rows", ()))
+        self.notes.setText(" ".join(notes_about(single)))
+        self.curve.show_losses(report.fit.losses)
+        self._fill_labels(report.by_label)
+        self._fill_changed(report.changed_rows)
 
     def show_base(self, name: str, versions: Sequence[ModelVersion]) -> None:
         """Say what the base model ``name`` is, and which of its ``versions`` there are beside it."""
@@ -284,7 +284,7 @@ class ResultPane(QWidget):
     def _compare(self, versions: Sequence[ModelVersion]) -> None:
         older, newer = sorted(versions, key=lambda version: version.number)
         self.title.setText(_("{older} and {newer}", older=older.name, newer=newer.name))
-        counts = [version.metrics["measured"] for version in (older, newer)]
+        counts = [version.report.measured for version in (older, newer)]
         parts = [
             _(
                 "Validated on separate rows: {first} and {second}.",
@@ -293,14 +293,14 @@ class ResultPane(QWidget):
             )
         ]
         words = ""
-        since = newer.metrics.get("since")
-        if since and since["version"] == older.number and since["rows"]:
-            words = _("On rows new to both: {difference}.", difference=recorded(since["rows"], since).points)
+        since = newer.report.since
+        if since is not None and since.version == older.number and since.paired.rows:
+            words = _("On rows new to both: {difference}.", difference=since.paired.difference.points)
         self.sentence.setText(words)
-        lines: list[tuple[str, Mapping[str, Any] | None]] = []
+        lines: list[tuple[str, Figures | None]] = []
         for version in (older, newer):
-            lines.append((_("Before: {model}", model=version.base), version.metrics["before"]))
-            lines.append((_("After: {model}", model=version.name), version.metrics["after"]))
+            lines.append((_("Before: {model}", model=version.base), version.report.before))
+            lines.append((_("After: {model}", model=version.name), version.report.after))
         self.figures.show_figures(lines)
         for version in (older, newer):
             parts.append(
@@ -309,28 +309,29 @@ class ResultPane(QWidget):
                     "{version}: {count} rows, epochs {epochs}, seed {seed}.",
                     version.train_rows,
                     version=version.name,
-                    epochs=version.settings.get("epochs"),
+                    epochs=version.settings.epochs if version.settings is not None else "?",
                     seed=version.seed,
                 )
             )
         self.notes.setText(" ".join(parts))
 
-    def _fill_labels(self, changes: Mapping[str, Any]) -> None:
+    def _fill_labels(self, changes: Sequence[LabelChange]) -> None:
         by_name = {label.name: label for label in self._labels}
-        for name, change in changes.items():
-            before, after = change["before"]["f1"], change["after"]["f1"]
+        for change in changes:
+            before, after = change.before, change.after
             figures = [NOT_YET if f1 is None else number(f1, 2) for f1 in (before, after)]
-            both = before is not None and after is not None
-            figures.append(signed(after - before, 2) if both else NOT_YET)
-            item = QTreeWidgetItem([name, number(change["rows"]), *figures])
-            if name in by_name:
-                item.setIcon(0, label_icon(colour_of(by_name[name])))
-            item.setToolTip(0, name)
+            figures.append(
+                NOT_YET if before is None or after is None else signed(after - before, 2),
+            )
+            item = QTreeWidgetItem([change.label, number(change.rows), *figures])
+            if change.label in by_name:
+                item.setIcon(0, label_icon(colour_of(by_name[change.label])))
+            item.setToolTip(0, change.label)
             for column in range(1, 5):
                 item.setTextAlignment(column, _TRAILING)
             self.by_label.addTopLevelItem(item)
 
-    def _fill_changed(self, changes: Sequence[Mapping[str, Any]]) -> None:
+    def _fill_changed(self, changes: Sequence[ChangedRow]) -> None:
         shown = changes[:_MOST_CHANGES]
         title = _("Changed rows")
         if len(shown) < len(changes):
@@ -338,25 +339,25 @@ class ResultPane(QWidget):
         elif changes:
             title = _("Changed rows {count}", count=number(len(shown)))
         self.tabs.setTabText(3, title)
-        used = {change[key] for change in shown for key in ("before", "after", "gold")}
+        used = {name for change in shown for name in (change.before, change.after, change.gold)}
         icons = {label.name: label_icon(colour_of(label)) for label in self._labels if label.name in used}
         items = []
         for change in shown:
-            names = [change["before"], change["after"], change["gold"]]
-            item = QTreeWidgetItem([number(change["row_id"]), "", *names])
-            item.setData(0, _ROW_ID, change["row_id"])
+            names = [change.before, change.after, change.gold]
+            item = QTreeWidgetItem([number(change.row_id), "", *names])
+            item.setData(0, _ROW_ID, change.row_id)
             item.setTextAlignment(0, _TRAILING)
             for column, name in enumerate(names, 2):
                 if name in icons:
                     item.setIcon(column, icons[name])
                 item.setToolTip(column, name)
-            if change["after"] == change["gold"]:
+            if change.after == change.gold:
                 item.setFont(3, font("strong"))
             items.append(item)
         self.changed.clear()
         self.changed.addTopLevelItems(items)
         if shown:
-            self.textsAsked.emit([change["row_id"] for change in shown])
+            self.textsAsked.emit([change.row_id for change in shown])
 
     def set_blind(self, blind: bool) -> None:
         """Hide what models say about single rows, or show it."""
@@ -387,47 +388,7 @@ class ResultPane(QWidget):
             self.differencesAsked.emit(self.versions)
 
 
-def _standard(metrics: Mapping[str, Any]) -> list[tuple[str, Any]]:
+def _standard(report: TrainingReport) -> list[tuple[str, Figures | None]]:
     """The figures of the standard fine-tune, where the version has a fine-tuned text encoder."""
-    embedder = metrics.get("embedder")
-    return [(_("Standard fine-tune"), embedder["fast"])] if embedder and embedder["kept"] else []
-
-
-def _notes(version: ModelVersion) -> list[str]:
-    """About the validation of a version."""
-    metrics = version.metrics
-    notes = []
-    if metrics["measured"]:
-        notes.append(
-            ngettext(
-                "Validated on {count} held-out row. The version is trained on all rows.",
-                "Validated on {count} held-out rows. The version is trained on all rows.",
-                metrics["measured"],
-            )
-            if version.held_out_rows
-            else ngettext(
-                "Cross-validated on {count} row. The version is trained on all rows.",
-                "Cross-validated on {count} rows. The version is trained on all rows.",
-                metrics["measured"],
-            )
-        )
-    if metrics.get("embedder"):
-        notes.append(metrics["embedder"]["sentence"])
-    if metrics.get("cut_short"):
-        notes.append(_("Stopped before the validation was complete."))
-    if not version.settings.get("calibrated"):
-        notes.append(_("Probabilities are not calibrated yet: that needs 50 validation rows."))
-    if untested := metrics.get("untested_labels"):
-        notes.append(_("Too few examples to validate: {labels}.", labels=quoted(untested)))
-    since = metrics.get("since")
-    if since and since["rows"]:
-        notes.append(
-            _(
-                "Against version {number}, on rows new to both: {difference}.",
-                number=since["version"],
-                difference=recorded(since["rows"], since).points,
-            )
-        )
-    if version.settings.get("stopped") == "non-finite":
-        notes.append(_("Training diverged (non-finite values). Lower the learning rate."))
-    return notes
+    encoder = report.encoder
+    return [(_("Standard fine-tune"), encoder.standard)] if encoder is not None and encoder.kept else []

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from sce_desktop.controllers.words import MEASURES
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import exact_share_text, interval_text
+from sce_desktop.core.training import Figures
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
@@ -40,9 +40,7 @@ class FiguresGrid(QWidget):
         """What the lines say."""
         return [[label.toolTip() or label.text() for label in line] for line in self._lines]
 
-    def show_figures(
-        self, lines: Sequence[tuple[str, Mapping[str, Any] | None]], *, strong: int = -1
-    ) -> None:
+    def show_figures(self, lines: Sequence[tuple[str, Figures | None]], *, strong: int = -1) -> None:
         """Show a line for each system that was measured; ``strong`` is the place of the one that matters."""
         for line in self._lines:
             for label in line:
@@ -55,15 +53,15 @@ class FiguresGrid(QWidget):
             for label in self._lines[strong]:
                 label.setFont(font("strong"))
 
-    def _line(self, place: int, name: str, found: Mapping[str, Any]) -> list[QLabel]:
+    def _line(self, place: int, name: str, found: Figures) -> list[QLabel]:
         title = QLabel(elided_name(self.fontMetrics(), name, px(_NAME_WIDTH)))
         title.setTextFormat(Qt.TextFormat.PlainText)
         title.setToolTip(name)
         cells = [
-            exact_share_text(found["accuracy"]),
-            interval_text(tuple(found["interval"])),
-            exact_share_text(found["macro_f1"]),
-            exact_share_text(found["ece"]),
+            exact_share_text(found.accuracy),
+            interval_text(found.interval),
+            exact_share_text(found.macro_f1),
+            exact_share_text(found.ece),
         ]
         labels = [title, *map(QLabel, cells)]
         for column, (label, heading) in enumerate(
