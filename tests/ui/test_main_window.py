@@ -62,7 +62,7 @@ class Asked(QDialog):
     """A dialog that notes what it was opened for."""
 
     opened: list[tuple[Path | None, bool]] = []  # noqa: RUF012 - emptied by the fixture
-    told = ""  # to the last one
+    message = ""  # to the last one
 
     def __init__(
         self,
@@ -70,11 +70,11 @@ class Asked(QDialog):
         path: Path | None = None,
         *,
         append: bool = False,
-        told: str = "",
+        message: str = "",
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        Asked.message = told
+        Asked.message = message
         Asked.opened.append((path, append))
 
 
