@@ -1,6 +1,7 @@
 #!/bin/sh
-# Run the tests: those of the window and all others side by side, each half in one process with one thread for
-# torch, as two that share the cores would wait for each other. With arguments: one process, as pytest reads them.
+# Run the tests in three processes side by side: two for those of the window, which wait much of their time, and one
+# for all others. Each has one thread for torch, as processes that share the cores would wait for each other. With
+# arguments: one process, as pytest reads them.
 # usage: test.sh PYTHON [ARGUMENT ...]
 python=$1
 shift
@@ -8,15 +9,19 @@ if [ $# -gt 0 ]; then
     exec "$python" -m pytest "$@"
 fi
 export OMP_NUM_THREADS=1
-log=$(mktemp)
-"$python" -m pytest tests/ui -p no:cacheprovider >"$log" 2>&1 &
-window=$!
-trap 'kill $window 2>/dev/null; rm -f "$log"; exit 130' INT TERM
+logs=$(mktemp -d)
+"$python" -m pytest tests/ui/test_[a-l]*.py -p no:cacheprovider >"$logs/first" 2>&1 &
+first=$!
+"$python" -m pytest tests/ui/test_[m-z]*.py -p no:cacheprovider >"$logs/second" 2>&1 &
+second=$!
+trap 'kill $first $second 2>/dev/null; rm -rf "$logs"; exit 130' INT TERM
 "$python" -m pytest tests --ignore tests/ui
 others=$?
-wait $window
-window=$?
-cat "$log"
-rm -f "$log"
-echo "Tests of the window: exit status $window. All others: exit status $others."
-[ $others -eq 0 ] && [ $window -eq 0 ]
+wait $first
+first=$?
+wait $second
+second=$?
+cat "$logs/first" "$logs/second"
+rm -rf "$logs"
+echo "Tests of the window: exit statuses $first and $second. All others: exit status $others."
+[ $others -eq 0 ] && [ $first -eq 0 ] && [ $second -eq 0 ]
