@@ -15,6 +15,7 @@ import io
 import json
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from babel.messages import Catalog
@@ -31,8 +32,9 @@ TRANSLATED = ("de", "ar")
 ONE_DAY = datetime(2026, 1, 1, tzinfo=UTC)
 
 
+@cache
 def extracted() -> Catalog:
-    """Return all messages of the program."""
+    """Return all messages of the program; not to be changed."""
     catalogue = Catalog(domain=DOMAIN, project="SCE Desktop", charset="utf-8")
     found = extract_from_dir(SOURCE, method_map=[("**.py", "python")], keywords=KEYWORDS)
     for name, _line, message, _comments, context in sorted(found, key=lambda one: (one[0], one[1])):
