@@ -147,7 +147,11 @@ def relabel(folder: str) -> None:
             _note(times, "statements until all is at rest", len(noted))
             _note(times, "of them in the GUI thread, too", sum(1 for thread, _ in noted if thread == gui))
             _note(times, "of them for the label set", sum("FROM label_sets" in text for _, text in noted))
-            _note(times, "of them for scores by row", sum("probabilities, none" in t and "SELECT" in t for _, t in noted))
+            _note(
+                times,
+                "of them for scores by row",
+                sum("probabilities, none" in t and "SELECT" in t for _, t in noted),
+            )
             _note(times, "jobs that read until then", len(jobs))
             _note(times, "times that scores are said to be new", len(signals))
         workspace.lanes.reads.jobSubmitted.disconnect(reads)

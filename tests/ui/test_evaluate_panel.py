@@ -27,7 +27,7 @@ from sce_desktop.ui.evaluate.evaluate_panel import CONFUSIONS, EvaluatePanel
 from sce_desktop.ui.evaluate.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.kit.theme import font, px
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import add_version, give_scores, open_in, settle
+from tests.ui.panels import add_version, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import controllers_of, wired
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -556,7 +556,7 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel.looking.within(0)
     qtbot.waitUntil(lambda: panel.looking.job is not None)
     monkeypatch.undo()
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     controllers.edits.set_labels([*controllers.workspace.labels, Label("Fourth")])
     go.set()
     assert panel.found is None

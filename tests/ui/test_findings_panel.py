@@ -20,6 +20,7 @@ from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import AUDIT, RowQuery
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import sample
@@ -311,7 +312,7 @@ def test_figures_follow_decisions_and_what_is_read_is_kept(
     assert panel.answer.read.evidence.probabilities["sce"] is matrix
     give_scores(project, [0] * ROWS, fingerprint="another")
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.answer.read.evidence.probabilities["sce"] is not matrix
     assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
@@ -506,7 +507,7 @@ def test_nothing_decided_and_nothing_scored(
     assert panel.score.isVisible()
     give_scores(project, [0, 1, 0, 0])
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.shares.isVisible()
     assert panel.sample.isVisible()  # no random sample: the shares have no interval
@@ -522,7 +523,7 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
     project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     give_scores(project, [])
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert "No rows are labelled or scored yet" in panel.empty.text()
     drawn = project.row_ids(RowQuery(blank=False))
@@ -551,7 +552,7 @@ def test_a_column_without_dates_and_a_table_without_columns(
     give_scores(project, [0, 1, 0, 0])
     controllers.scorer.refresh()
     panel.bar.views["time"].click()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.empty.text().startswith("No dates found in this column")
     with Project.create(tmp_path / "bare.sce", name="Bare") as bare:
