@@ -143,12 +143,13 @@ def test_the_charts_say_the_same_in_words(qtbot: QtBot, controllers: Controllers
     controllers.edits.set_threshold(0.8)
     assert "100% coverage (confidence ≥ 80%): 80% correct" in panel.summary.text()
     chart = panel.charts.coverage
-    assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]
-    assert (chart.lines[0][1][-1].x, chart.lines[0][1][-1].y) == (1.0, 0.8)
+    assert [line.name for line in chart.lines] == ["SCE", "Similarity"]
+    last = chart.lines[0].there[-1]
+    assert (last.x, last.y) == (1.0, 0.8)
     panel.tabs.setCurrentWidget(panel.charts)
     assert chart.grab().size().width() > 200
-    assert chart.text_at(chart._at(1.0, 0.8)).startswith("SCE at 100.0%: 80.0% correct (")
-    assert chart.text_at(chart._at(0.0, 1.0)) == ""
+    assert chart.text_at(chart.at(1.0, 0.8)).startswith("SCE at 100.0%: 80.0% correct (")
+    assert chart.text_at(chart.at(0.0, 1.0)) == ""
 
 
 def test_a_click_on_a_confusion_shows_exactly_its_rows(

@@ -11,7 +11,8 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import UPDATES_PER_SECOND, Job, JobState, Lane, drop
+from sce_desktop.controllers.jobs import Job, JobState, Lane, drop
+from sce_desktop.controllers.lane_thread import UPDATES_PER_SECOND
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
