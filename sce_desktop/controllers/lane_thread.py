@@ -1,4 +1,4 @@
-"""The thread of a lane: it takes work from a queue, and posts what happens to the lane that owns it.
+"""The thread of a worker: it takes work from a queue, and posts what happens to the worker that owns it.
 
 It never sees a `jobs.Job`, which lives in the GUI thread.
 """
@@ -122,7 +122,7 @@ class LaneThread(QThread):
         except BaseException as error:
             log.exception("Job crashed")
             progress.flush()
-            post("failed", Crash.of(error))
+            post("failed", Crash.from_error(error))
         else:
             progress.flush()
             post("finished", result)

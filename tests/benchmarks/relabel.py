@@ -95,7 +95,7 @@ def relabel(folder: str) -> None:
     controllers, until = program.controllers, program.until
     workspace, scorer = controllers.workspace, controllers.scorer
     controllers.projects.open_project(Path(folder) / "relabel.sce")
-    until(lambda: workspace.counts is not None and not workspace.lanes.reads.busy)
+    until(lambda: workspace.counts is not None and not workspace.workers.reads.busy)
     controllers.projects.warm_up()
     until(lambda: scorer.ready)
     (view,) = program.window.findChildren(RowsView)
@@ -132,7 +132,7 @@ def relabel(folder: str) -> None:
     for number in range(EDITS):
         jobs: list[str] = []
         signals: list[object] = []
-        reads = workspace.lanes.reads.jobSubmitted.connect(lambda job, jobs=jobs: jobs.append(job.title))
+        reads = workspace.workers.reads.jobSubmitted.connect(lambda job, jobs=jobs: jobs.append(job.title))
         heard = workspace.scoresChanged.connect(signals.append)
         with traced(project) as noted:
             start, began, own = time.perf_counter(), time.process_time(), time.thread_time()
@@ -158,7 +158,7 @@ def relabel(folder: str) -> None:
             )
             _note(times, "jobs that read until then", len(jobs))
             _note(times, "times that scores are said to be new", len(signals))
-        workspace.lanes.reads.jobSubmitted.disconnect(reads)
+        workspace.workers.reads.jobSubmitted.disconnect(reads)
         workspace.scoresChanged.disconnect(heard)
     for number in range(EDITS, EDITS + PROFILED):
         with profiled() as calls:
@@ -178,5 +178,5 @@ def _rest(controllers: Any) -> Callable[[], bool]:
     return lambda: (
         scorer.job is None
         and not workspace._count_soon.isActive()
-        and not any(lane.busy for lane in workspace.lanes)
+        and not any(worker.busy for worker in workspace.workers)
     )

@@ -259,7 +259,7 @@ def test_of_edits_that_come_together_the_last_one_is_scored(
     scorer = controllers.scorer
     del scorer.labels_changed  # that of the class again
     jobs: list[Job] = []
-    controllers.workspace.lanes.models.jobSubmitted.connect(jobs.append)
+    controllers.workspace.workers.models.jobSubmitted.connect(jobs.append)
     monkeypatch.setattr(work, "score", lambda *_, progress: progress.check())
     before = controllers.workspace.labels
     for name in ("one name", "another name"):
@@ -273,7 +273,7 @@ def test_of_edits_that_come_together_the_last_one_is_scored(
 def test_scores_of_rows_on_the_screen_are_shown_without_reading_them(
     qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The lane of models hands them over; what was read of other pages is read again when one looks."""
+    """The worker of models hands them over; what was read of other pages is read again when one looks."""
     model, project = many.rows.model, controllers.workspace.project
     assert project is not None
     model.row_at(ROWS - 1)

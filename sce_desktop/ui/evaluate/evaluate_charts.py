@@ -32,15 +32,17 @@ class Chart(LineChart):
         self._title, self._axes, self._bars = title, axes, bars
         self._head = self.fontMetrics().height() + px(SPACE_S)
 
-    def show_lines(self, lines: Sequence[tuple[str, Sequence[Point]]], said: str, lowest: float) -> None:
-        """Show a line for each name from ``lowest`` on; ``said`` is what screen readers say instead."""
+    def show_lines(
+        self, lines: Sequence[tuple[str, Sequence[Point]]], description: str, lowest: float
+    ) -> None:
+        """Show a line for each name from ``lowest`` on; ``description`` is what screen readers say instead."""
         drawn = []
         for rank, (name, points) in enumerate(lines):
             if rank:  # the intervals of several models would hide each other
                 points = [replace(point, interval=None) for point in points]
             marked = self._bars or len(points) == 1
             drawn.append(Line(name, tuple(points), _colour(rank), rank, marked))
-        self.setAccessibleDescription(said)
+        self.setAccessibleDescription(description)
         self.set_lines(drawn, x_range=(0.0, 1.0), y_range=(lowest, 1.0))
 
     def ticks(self) -> tuple[Sequence[Tick], Sequence[Tick]]:

@@ -144,13 +144,13 @@ class TimeChart(QWidget):
             if counts
             else exact_share_text(figure.value)
         )
-        told = _(
+        words = _(
             "{label}, {part}: {value}",
             label=found.answers[place],
             part=found.groups[part].name,
             value=value,
         )
-        return plain_tip(f"{told}\n{interval(figure, counts=counts)}".rstrip())
+        return plain_tip(f"{words}\n{interval(figure, counts=counts)}".rstrip())
 
     @Slot(object, object)
     def choose_near(self, x: float, y: float) -> None:

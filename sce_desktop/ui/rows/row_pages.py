@@ -174,7 +174,7 @@ class RowPages(QObject):
             self._workspace.runs,
             labels,
             title=_("Reading rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )

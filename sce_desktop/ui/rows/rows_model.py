@@ -1,7 +1,7 @@
 """The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
 
 Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
-read in the lane ``reads``, the newest wish first (`RowPages`). Scores and annotations that change are shown
+read in the worker ``reads``, the newest wish first (`RowPages`). Scores and annotations that change are shown
 row by row; only another query resets the model.
 """
 
@@ -168,7 +168,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def find(self) -> None:
-        """Answer the query in the lane ``reads``; the rows of before stay until then."""
+        """Answer the query in the worker ``reads``; the rows of before stay until then."""
         project = self._workspace.project
         if project is None:
             return
@@ -184,10 +184,10 @@ class RowsModel(QAbstractTableModel):
             self.labels,
             to_open=from_top and leads_to_open(query),
             title=_("Finding rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
@@ -222,7 +222,7 @@ class RowsModel(QAbstractTableModel):
     def _on_no_answer(self, error: object) -> None:
         self._find = None
         if isinstance(error, DamagedProject):
-            self._messages.tell_error(error)  # with a way out
+            self._messages.notify_error(error)  # with a way out
         self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
         self.searching.emit(False)
 
@@ -241,7 +241,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot(object, object, object)
     def _on_changed(self, first: int, last: int, more: bool) -> None:
-        self._tell(first, last, Column.NUMBER if more else Column.SCE)
+        self._emit_changed(first, last, Column.NUMBER if more else Column.SCE)
 
     @Slot()
     def _on_asking(self) -> None:
@@ -253,7 +253,7 @@ class RowsModel(QAbstractTableModel):
         if now and self._mark_soon.isActive():
             self._mark()
 
-    def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
+    def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
         self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
 
@@ -261,7 +261,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _on_labels(self) -> None:
-        self._tell_headings()
+        self._emit_headings()
         if [label.id for label in self.labels] == self.pages.label_ids:
             self._aged_since = True
             self.pages.age()
@@ -277,7 +277,7 @@ class RowsModel(QAbstractTableModel):
         """Have labels painted as they are called now: names and colours are in no page."""
         self._mark_soon.stop()
         if len(self.ids):
-            self._tell(0, len(self.ids) - 1, Column.YOURS)
+            self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
     @Slot(object)
     def _on_scores(self, change: object) -> None:
@@ -319,9 +319,9 @@ class RowsModel(QAbstractTableModel):
             self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
             self._columns = wanted
             self.endRemoveColumns()
-        self._tell_headings()
+        self._emit_headings()
 
-    def _tell_headings(self) -> None:
+    def _emit_headings(self) -> None:
         """Have the headings drawn again if they changed: the table is drawn with them."""
         headings = [
             rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)
