@@ -101,7 +101,7 @@ class Edits(QObject):
 
     def edit_labels(
         self,
-        change: Callable[[Project], object],
+        change: Callable[[Project], LabelSet | None],
         *,
         rows: int = 0,
         title: str = "",
@@ -110,7 +110,8 @@ class Edits(QObject):
         """Change the label set by ``change``, which may change annotations too; rows are rescored.
 
         Args:
-            change: In a worker where it touches very many rows: it must not look at the window.
+            change: Returns the label set as it is then. It runs in a worker where it touches very many rows,
+                and must not look at the window.
             rows: About how many it touches.
             title: What it is called while it runs; empty: "Editing labels".
             then: Called when it is finished.
@@ -118,8 +119,8 @@ class Edits(QObject):
         Returns False, and reports why, if that is not possible.
         """
 
-        def follow(_result: object) -> None:
-            self._follow_labels()
+        def follow(label_set: LabelSet | None) -> None:
+            self._follow_labels(label_set)
             self._workspace.historyChanged.emit()
             if then is not None:
                 then()
@@ -132,11 +133,10 @@ class Edits(QObject):
             return sum(self._workspace.counts.labels.get(label_id, 0) for label_id in label_ids)
         return self._workspace.project.row_count() if self._workspace.project is not None else 0
 
-    def _follow_labels(self) -> None:
+    def _follow_labels(self, label_set: LabelSet | None) -> None:
         before = self._workspace.label_set
-        self._workspace.reload_labels()
-        if self._workspace.label_set != before:
-            if _ids(self._workspace.label_set) != _ids(before):  # another name or order changes no answer
+        if self._workspace.take_labels(label_set):
+            if _ids(label_set) != _ids(before):  # another name or order changes no answer
                 self._workspace.annotationsChanged.emit(None)
             self._workspace.count_soon()
             self._scorer.labels_changed()
@@ -288,8 +288,8 @@ class Edits(QObject):
     def _turned(self, change: Change | None, report: Callable[[Change], str]) -> None:
         if change is None:
             return
-        if change.label_set:
-            self._follow_labels()
+        if change.label_set and self._workspace.project is not None:
+            self._follow_labels(self._workspace.project.label_set())
         if change.kind is ChangeKind.VERSION:
             self._scorer.follow_version(score=True)
         self._workspace.annotationsChanged.emit(

@@ -108,8 +108,6 @@ def look(
     from sce_desktop.tasks.insight.findings import column_values, find
     from sce_desktop.tasks.tables import parts
 
-    if wanted.view == "time":
-        import pyqtgraph  # noqa: F401 - takes up to a second, in which the window must not stand still
     if read is None or recompute or read.scores[:1] != (wanted.alias,):
         with project.snapshot():
             read = _read(project, wanted.alias, read, progress)

@@ -38,7 +38,6 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Self
 
@@ -46,11 +45,10 @@ from PySide6.QtCore import QObject, Qt, QThread, QTimer, Signal, Slot
 
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.garbage import GuiCollector
-from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.controllers.worker_thread import LaneThread, Work
+from sce_desktop.core.errors import UserError
 
-UPDATES_PER_SECOND = 15
 CATCH_UP_MS = 100  # longer than from one update to the next
-STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
 
 log = logging.getLogger(__name__)
 
@@ -69,60 +67,6 @@ class JobState(StrEnum):
 ENDED = frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELLED})
 
 
-@dataclass(slots=True)
-class _Work:
-    """What the thread knows of a job."""
-
-    id: int
-    fn: Callable[..., Any]
-    args: tuple[Any, ...]
-    keywords: dict[str, Any]
-    cancel: threading.Event = field(default_factory=threading.Event)
-    held: tuple[int, int | None, str, float] | None = None  # the last report, while it has not been posted
-    _claim: threading.Lock = field(default_factory=threading.Lock)
-
-    def claim(self) -> bool:
-        """Take the right to run or to drop this work; only the first caller gets it."""
-        return self._claim.acquire(blocking=False)
-
-
-class _WorkerProgress:
-    """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages.
-
-    What is held back in between lies in ``work.held``, where the window looks a moment later: the thread may
-    be in the midst of a long batch by then.
-    """
-
-    def __init__(self, work: _Work, post: Callable[[str, object], None]) -> None:
-        self._work = work
-        self._post = post
-        self._next = 0.0
-        self._stage = ""
-        self._warned: set[str] = set()
-
-    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
-        now = time.monotonic()
-        self._work.held = (done, total, stage, now)
-        if now >= self._next or stage != self._stage:  # that something else begins is news
-            self._stage = stage
-            self._next = now + 1 / UPDATES_PER_SECOND
-            self.flush()
-
-    def flush(self) -> None:
-        held, self._work.held = self._work.held, None
-        if held is not None:
-            self._post("progressed", held)
-
-    def warn(self, message: str) -> None:
-        if message not in self._warned:
-            self._warned.add(message)
-            self._post("warned", message)
-
-    def check(self) -> None:
-        if self._work.cancel.is_set():
-            raise Cancelled
-
-
 class Job(QObject):
     """One piece of work as the GUI thread sees it. Made by `WorkerQueue.submit`, never directly.
 
@@ -138,7 +82,7 @@ class Job(QObject):
     cancelled = Signal()
     ended = Signal()
 
-    def __init__(self, work: _Work, title: str, worker: WorkerQueue, *, quiet: bool) -> None:
+    def __init__(self, work: Work, title: str, worker: WorkerQueue, *, quiet: bool) -> None:
         super().__init__()
         self.id = work.id
         self.title = title
@@ -242,51 +186,6 @@ def drop(*jobs: Job | None) -> None:
             job.cancel()
 
 
-class _Thread(QThread):
-    """Takes work from the queue until it finds None there."""
-
-    def __init__(
-        self, name: str, waiting: queue.Queue[Any], post: Callable[[int, str, object], None]
-    ) -> None:
-        super().__init__()
-        self.setObjectName(name)
-        self.setStackSize(STACK_BYTES)
-        self._waiting = waiting
-        self._post = post
-
-    def run(self) -> None:
-        while True:
-            *_, work = self._waiting.get()
-            if work is None:
-                return
-            if work.claim():
-                self._run(work)
-            del work  # a result must not live on here while the queue is empty
-
-    def _run(self, work: _Work) -> None:
-        def post(event: str, payload: object) -> None:
-            self._post(work.id, event, payload)
-
-        progress = _WorkerProgress(work, post)
-        post("started", None)
-        try:
-            result = work.fn(*work.args, progress=progress, **work.keywords)
-        except Cancelled:
-            progress.flush()
-            post("cancelled", None)
-        except UserError as error:
-            log.info("Job failed: %s", error)
-            progress.flush()
-            post("failed", error.with_traceback(None))
-        except BaseException as error:
-            log.exception("Job crashed")
-            progress.flush()
-            post("failed", Crash.from_error(error))
-        else:
-            progress.flush()
-            post("finished", result)
-
-
 class WorkerQueue(QObject):
     """One thread that runs jobs one after the other, in the order of submission."""
 
@@ -309,7 +208,7 @@ class WorkerQueue(QObject):
         self._catch_up_soon.timeout.connect(self._catch_up)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
         self._collector = GuiCollector(self)
-        self._thread = _Thread(name, self._waiting, self._post)
+        self._thread = LaneThread(name, self._waiting, self._post)
         self._thread.start(QThread.Priority.LowPriority)  # the GUI thread goes first, where systems allow it
 
     @property
@@ -341,7 +240,7 @@ class WorkerQueue(QObject):
             raise RuntimeError("WorkerQueue.submit is for the GUI thread only.")
         if not self._open:
             raise RuntimeError(f"The worker {self.name} is closed.")
-        work = _Work(next(self._numbers), fn, args, keywords)
+        work = Work(next(self._numbers), fn, args, keywords)
         job = Job(work, title, self, quiet=quiet)
         self._jobs[work.id] = job
         self._waiting.put((0 if first else 1, work.id, work))

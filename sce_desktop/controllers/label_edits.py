@@ -14,7 +14,7 @@ from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.annotations import Label
+from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.i18n import _, listed, ngettext
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.text import isolated
@@ -84,10 +84,10 @@ def remove(workspace: Workspace, edits: Edits, label_ids: Iterable[int]) -> bool
 def merge(edits: Edits, into: Mapping[int, int]) -> bool:
     """Merge labels, with the annotations: ids of those that go to ids of those that stay."""
 
-    def change(project: Project) -> None:
+    def change(project: Project) -> LabelSet | None:
         from sce_desktop.tasks.insight.labels import merge_labels
 
-        merge_labels(project, into, progress=SilentProgress())
+        return merge_labels(project, into, progress=SilentProgress())
 
     rows = edits.rows_with(into)
     return bool(into) and edits.edit_labels(change, rows=rows, title=_("Merging labels"))

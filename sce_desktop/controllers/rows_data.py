@@ -15,7 +15,8 @@ from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run
-from sce_desktop.core.scoring import none_fits
+from sce_desktop.core.scored import ScoredChunk, ScoredRows
+from sce_desktop.core.scoring import none_fits, top
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
@@ -228,6 +229,55 @@ def age(row: RowData, stale: Mapping[int, bool]) -> RowData:
         replace(score, stale=True) if score and stale.get(score.run.id) else score for score in row.scores
     )
     return replace(row, scores=scores)
+
+
+def with_scores(
+    rows: Sequence[RowData], change: ScoredRows, runs: Sequence[Run], labels: Sequence[Label]
+) -> list[RowData] | None:
+    """Return ``rows`` as `load_rows` would read them after ``change``, without reading anything.
+
+    ``runs`` are those shown by now. None where rows were read for another number of runs.
+    """
+    if any(len(row.scores) != len(runs) for row in rows):
+        return None
+    ids = np.array([row.id for row in rows], np.int64)
+    new: dict[int, dict[int, Score]] = {run.id: {} for run in runs}
+    for chunk in change.chunks:
+        if chunk.run.id in new:
+            new[chunk.run.id] |= _scores_in(chunk, ids, stale=is_stale(chunk.run, labels))
+
+    def now(row_id: int, run: Run, before: Score | None) -> Score | None:
+        found = new[run.id].get(row_id)
+        if found is not None or before is None or before.run.id == run.id:
+            return found or before
+        other_model = before.run.fingerprint != run.fingerprint and not is_stale(before.run, labels)
+        return replace(before, stale=True, older_model=other_model)
+
+    return [
+        replace(row, scores=tuple(now(row.id, *pair) for pair in zip(runs, row.scores, strict=True)))
+        for row in rows
+    ]
+
+
+def _scores_in(chunk: ScoredChunk, ids: IdArray, *, stale: bool) -> dict[int, Score]:
+    """Return what ``chunk`` says of ``ids``, by row."""
+    places = np.flatnonzero(np.isin(chunk.row_ids, ids))
+    if not len(places):
+        return {}
+    probabilities = np.asarray(chunk.scores.probabilities[places], np.float32)  # a copy: the chunk may go
+    none = chunk.scores.none
+    best, confidence, _margin = top(probabilities)
+    return {
+        int(chunk.row_ids[place]): Score(
+            chunk.run,
+            probabilities[at],
+            int(best[at]),
+            float(confidence[at]),
+            None if none is None else float(none[place]),
+            stale,
+        )
+        for at, place in enumerate(places)
+    }
 
 
 def says_the_same(row: RowData, other: RowData) -> bool:

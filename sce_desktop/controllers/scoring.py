@@ -21,13 +21,14 @@ scorer.modelsChanged                              any of these changed
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import queue
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QTimer, Slot
 
 from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
@@ -38,6 +39,7 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.core.runs import KeptModel, ModelVersion, Run
+from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, ScoredRows, scores_since
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 
@@ -63,8 +65,6 @@ def window_threads() -> int:
 class Scorer(Baselines):
     """Runs `work.score` in the model worker for the open project and emits signals for what is new."""
 
-    _edited = Signal()
-
     def __init__(
         self, workspace: Workspace, navigation: Navigation, preferences: Preferences, messages: Messages
     ) -> None:
@@ -89,10 +89,8 @@ class Scorer(Baselines):
         self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
         self._model_cache = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
-        self._to_follow = False  # labels were edited
-        # Edits that come together are scored once. A timer would fire after the window is painted; this is
-        # called before, so that the worker scores meanwhile.
-        self._edited.connect(self._follow_edits, Qt.ConnectionType.QueuedConnection)
+        self._chunks: queue.SimpleQueue[ScoredChunk] = queue.SimpleQueue()  # not shown yet, of all scorings
+        self._of_older = False  # what the scoring that runs scores with is no longer in use
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show.timeout.connect(self._show_scores)
 
@@ -115,6 +113,7 @@ class Scorer(Baselines):
     def follow_model(self) -> None:
         """Score with the model that the project keeps, which has just been opened or closed."""
         project = self._workspace.project
+        self._chunks = queue.SimpleQueue()  # runs of another project may have the same ids
         self.kept = project.model() if project is not None else KeptModel()
         if project is not None:
             self._take(self.kept.name or self._usual)
@@ -155,8 +154,9 @@ class Scorer(Baselines):
 
     def rescore(self, *, score: bool = True) -> None:
         """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
+        self._of_older = self.job is not None
         self.modelsChanged.emit()
-        self._workspace.scoresChanged.emit(None)
+        self._workspace.scoresChanged.emit(ALL_SCORES)
         if score and (self._workspace.runs or self.job is not None) and self._workspace.labels:
             self.follow()
 
@@ -368,18 +368,19 @@ class Scorer(Baselines):
         return self._submit(work.score, replace(self.choice(), llm_on_screen=True), _("Scoring"))
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
-        self._to_follow = False
         self._rest.stop()
         self._abandon()
         if self._workspace.project is None or self._workspace.refuses_edit():
             return None
         self._asked = self._navigation.visible_rows
+        self._of_older = False
         job = self._workspace.submit(
             fn,
             self._workspace.project,
             self._model_cache,
             choice,
             self._screen(),
+            self._chunks.put,
             title=title,
             worker="models",
             first=True,
@@ -396,29 +397,25 @@ class Scorer(Baselines):
     @Slot()
     def stop(self) -> None:
         """Stop scoring; rows that are scored keep their scores."""
-        self._to_follow = False
         self._rest.stop()
         for job in (self.job, self._estimate):
             if job is not None:
                 job.cancel()
 
     def labels_changed(self) -> None:
-        """Follow an edit of the labels, if the project has been scored before."""
-        self._abandon()
-        if self._workspace.runs and self._workspace.labels:
-            self._to_follow = True
-            self._edited.emit()
-        self.refresh()
+        """Follow an edit of the labels, if the project has been scored before.
 
-    @Slot()
-    def _follow_edits(self) -> None:
-        if self._to_follow:
+        At once, so that the worker scores while the window is painted; the next edit supersedes it.
+        """
+        if self._workspace.runs and self._workspace.labels:
             self.follow()
+        else:
+            self._abandon()
 
     def refresh(self) -> None:
         """Look up which runs of the project are shown."""
         if self._look_up():
-            self._workspace.scoresChanged.emit(None)
+            self._workspace.scoresChanged.emit(ALL_SCORES)
 
     def _look_up(self) -> bool:
         """Look up which runs are shown and say whether they are other ones."""
@@ -456,9 +453,15 @@ class Scorer(Baselines):
 
     @Slot()
     def _show_scores(self) -> None:
-        if self._workspace.project is not None:
-            self._look_up()
-            self._workspace.scoresChanged.emit(None)
+        if self._workspace.project is None:
+            return
+        before = self._workspace.runs
+        self._look_up()  # and only then what has come: it is about runs that are known by now
+        change = scores_since(before, self._workspace.runs, _drained(self._chunks))
+        if self._of_older:
+            change = ALL_SCORES
+        if not isinstance(change, ScoredRows) or not change.empty:
+            self._workspace.scoresChanged.emit(change)
             self._workspace.count_soon()
 
     @Slot(object)
@@ -470,7 +473,16 @@ class Scorer(Baselines):
     def _on_ended(self) -> None:
         self.job = None
         self._show.stop()
-        self._workspace.reload_labels()
+        if not self._workspace.labels:
+            self._workspace.reload_labels()  # the model may have brought its own
         self._show_scores()
         self.modelsChanged.emit()
         self.rows_shown()  # others may have come into sight meanwhile
+
+
+def _drained(chunks: queue.SimpleQueue[ScoredChunk]) -> Iterator[ScoredChunk]:
+    try:
+        while True:
+            yield chunks.get_nowait()
+    except queue.Empty:
+        return

@@ -6,7 +6,7 @@ Importing torch, pandas or SQLAlchemy takes from half a second to many; in the w
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
+from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.imports import MAPPING, importing
 from sce_desktop.tasks.scoring.model_cache import ModelCache, embedder_of
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -38,9 +39,15 @@ SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
 def score(
-    project: Project, model_cache: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project,
+    model_cache: ModelCache,
+    choice: ModelChoice,
+    first_ids: IdArray,
+    on_scored: Callable[[ScoredChunk], None],
+    *,
+    progress: Progress,
 ) -> list[Run]:
-    """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
+    """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`."""
     from sce_desktop.tasks.scoring.joint import joint_wanted
     from sce_desktop.tasks.scoring.scoring import score_project
 
@@ -53,19 +60,28 @@ def score(
         first_ids=first_ids,
         first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
         cache=model_cache.cache,
+        on_scored=on_scored,
         progress=progress,
     )
 
 
 def ask_llm(
-    project: Project, model_cache: ModelCache, choice: ModelChoice, ids: IdArray, *, progress: Progress
+    project: Project,
+    model_cache: ModelCache,
+    choice: ModelChoice,
+    ids: IdArray,
+    on_scored: Callable[[ScoredChunk], None],
+    *,
+    progress: Progress,
 ) -> list[Run]:
     """Score the rows ``ids``, those on the screen, with the LLMs of ``choice`` alone."""
     from sce_desktop.tasks.scoring.scoring import score_project
 
     models = _llms(model_cache.load(choice, progress=progress))
     only = [named.alias for named in models]
-    return score_project(project, models, first_ids=ids, first_only=only, progress=progress)
+    return score_project(
+        project, models, first_ids=ids, first_only=only, on_scored=on_scored, progress=progress
+    )
 
 
 def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:

@@ -35,7 +35,7 @@ class Workspace(QObject):
     rowsChanged = Signal()  # rows were added
     labelsChanged = Signal()  # the label set is another one
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
-    scoresChanged = Signal(object)  # row ids with new scores, or None: any row, or other runs are shown
+    scoresChanged = Signal(object)  # `ScoredRows`, or `ALL_SCORES`: any row, or other runs are shown
     versionsChanged = Signal()  # model versions came or went, or another one is in use
     historyChanged = Signal()  # something else would be undone or done again now
     thresholdChanged = Signal()
@@ -124,10 +124,14 @@ class Workspace(QObject):
 
     def reload_labels(self) -> None:
         """Look whether the project has other labels now: a model may bring its own, an import too."""
-        before = self.label_set
-        self.label_set = self.project.label_set() if self.project is not None else None
-        if self.label_set != before:
+        self.take_labels(self.project.label_set() if self.project is not None else None)
+
+    def take_labels(self, label_set: LabelSet | None) -> bool:
+        """Use ``label_set``, which the project has now; return whether it is another one than before."""
+        before, self.label_set = self.label_set, label_set
+        if label_set != before:
             self.labelsChanged.emit()
+        return label_set != before
 
     def follow_threshold(self) -> None:
         """Look which threshold the open project has."""

@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled sets;
-the last one an NVIDIA GPU too.
+is named), repair, relabel, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled
+sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = ("findings", "queues", "languages", "embed-gpu")
-OWN_PARTS = ("repair",)  # run when they are named
+OWN_PARTS = ("repair", "relabel")  # run when they are named
 
 
 def main() -> None:
@@ -43,6 +43,7 @@ def main() -> None:
         "--review-labels", type=int, default=200, help="labels of the project (store, review)"
     )
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
+    parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
@@ -68,6 +69,7 @@ def main() -> None:
         encodings,
         epochs,
         languages,
+        relabel,
         repair,
         review,
         score,
@@ -101,6 +103,8 @@ def main() -> None:
             edits.run(rows=args.review_rows)
         elif part == "repair":
             repair.run(rows=args.repair_rows)
+        elif part == "relabel":
+            relabel.run(rows=args.relabel_rows)
         elif part == "adding":
             adding.run(rows=args.review_rows)
         elif part == "epochs":

@@ -42,7 +42,7 @@ def edit(folder: str) -> None:
     from sce_desktop.ui.rows.rows_view import RowsView
 
     program, heart = Program(), Heart()
-    controllers, until = program.session, program.until
+    controllers, until = program.controllers, program.until
     controllers.projects.open_project(Path(folder) / "edits.sce")
     until(
         lambda: (

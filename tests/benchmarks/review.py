@@ -117,7 +117,7 @@ def review(folder: str) -> None:
     from sce_desktop.ui.rows.rows_view import RowsView
 
     program = Program()
-    controllers, until = program.session, program.until
+    controllers, until = program.controllers, program.until
     controllers.projects.open_project(Path(folder) / "review.sce")
     until(lambda: controllers.workspace.counts is not None and not controllers.workspace.workers.reads.busy)
     (view,) = program.window.findChildren(RowsView)

@@ -170,11 +170,11 @@ def start(folder: str) -> None:
     started = float(os.environ[STARTED])
     program = Program()
     shown = time.time()
-    program.session.warm_up()
-    program.session.open_sample()
+    program.controllers.warm_up()
+    program.controllers.open_sample()
     program.until(lambda: any(program.scores_shown()))
     first = time.time()
-    program.until(lambda: program.session.runs and program.session.scorer.job is None)
+    program.until(lambda: program.controllers.runs and program.controllers.scorer.job is None)
     print(json.dumps({"window": shown - started, "first": first - shown, "all": time.time() - shown}))
     program.end()
 
@@ -217,7 +217,7 @@ def tune(folder: str) -> None:
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
-    controllers, until = program.session, program.until
+    controllers, until = program.controllers, program.until
     controllers.projects.warm_up()
     with table.open(encoding="utf-8", newline="") as file:
         text = next(csv.reader(file)).index("text")
@@ -273,7 +273,7 @@ def work(folder: str, seconds: str) -> None:
 
     table = Path(folder) / TABLE
     program, heart = Program(), Heart()
-    controllers, until = program.session, program.until
+    controllers, until = program.controllers, program.until
     end = time.monotonic() + 1
     heart.during("nothing is done", lambda: until(lambda: time.monotonic() > end))
     controllers.projects.warm_up()

@@ -12,7 +12,7 @@ import pytest
 from tests.e2e.conftest import LABELS, SAMPLE, Run
 
 MAIN = "import sys\nfrom sce_desktop.cli import main\nsys.exit(main(sys.argv[1:]))"
-WINDOW = ("PySide6", "shiboken6", "pyqtgraph")
+WINDOW = ("PySide6", "shiboken6")
 BEYOND_TRAINING = (*WINDOW, "sqlalchemy", "appdirs")
 
 

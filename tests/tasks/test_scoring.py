@@ -10,6 +10,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import scoring
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -47,6 +48,31 @@ def test_every_row_with_text_is_scored_once(project: Project) -> None:
     assert score.top == 0  # the tie goes to the first label
     score_project(project, [named(model)], progress=SilentProgress())
     assert len(model.scored) == SCORED
+
+
+def test_chunks_are_handed_over_once_they_are_in_the_project(project: Project) -> None:
+    seen: list[ScoredChunk] = []
+
+    def take(chunk: ScoredChunk) -> None:
+        kept = project.scores(chunk.run.id, chunk.row_ids)
+        assert sorted(kept) == sorted(chunk.row_ids.tolist())
+        seen.append(chunk)
+
+    shown = np.asarray([50, 40], dtype=np.int64)
+    with pytest.raises(Cancelled):
+        score_project(
+            project, [named(FakeModel())], first_ids=shown, on_scored=take, progress=StoppingProgress(4)
+        )
+    score_project(project, [named(FakeModel())], on_scored=take, progress=SilentProgress())
+    assert seen[0].row_ids.tolist() == [50, 40]
+    assert seen[0].run.scored == 0  # as the run was before
+    assert seen[-1].run.scored > 0  # it was continued
+    ids = np.concatenate([chunk.row_ids for chunk in seen])
+    assert len(ids) == len(set(ids.tolist())) == SCORED
+    for chunk in seen:
+        kept = project.scores(chunk.run.id, chunk.row_ids)
+        for row_id, probabilities in zip(chunk.row_ids, chunk.scores.probabilities, strict=True):
+            np.testing.assert_array_equal(kept[int(row_id)].probabilities, probabilities)
 
 
 def test_new_rows_alone_are_scored_later(project: Project) -> None:

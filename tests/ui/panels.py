@@ -55,6 +55,11 @@ def give_yes(project: Project, yes: Sequence[float], *, none: bool = True) -> Ru
     return run
 
 
+def score_no_edits(controllers: Controllers) -> None:
+    """Let an edit of the labels be followed by no scoring: there is no model, or it is not what is tested."""
+    controllers.scorer.labels_changed = lambda: None  # type: ignore[method-assign]
+
+
 def add_version(project: Project, fit: Fit, *, base: str = "sce-mini") -> ModelVersion:
     """Keep a version of the model, which is not in use yet."""
     return project.add_version(

@@ -21,7 +21,7 @@ from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench, decided, press
 from tests.ui.wiring import wired
 
@@ -39,7 +39,7 @@ def bench(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> 
     bench.show()
     bench.activateWindow()
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     bench.rows.table.setFocus()
     qtbot.waitUntil(bench.rows.table.hasFocus)
@@ -156,7 +156,7 @@ def test_the_question_is_not_modal_and_its_buttons_answer(
     with Project.open(path) as project:
         give_scores(project, TOPS)
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     table = real_window.findChild(RowsView).table  # type: ignore[union-attr]
     table.setFocus()
     qtbot.waitUntil(table.hasFocus)

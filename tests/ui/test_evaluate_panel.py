@@ -28,7 +28,7 @@ from sce_desktop.ui.evaluate.evaluate_panel import CONFUSIONS, EvaluatePanel
 from sce_desktop.ui.evaluate.evaluate_words import BLIND, BLIND_AUDIT
 from sce_desktop.ui.kit.theme import font, px
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import add_version, give_scores, open_in, settle
+from tests.ui.panels import add_version, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import controllers_of, wired
 
 LABELS = ("Late", "Damaged", "Praise")
@@ -144,12 +144,13 @@ def test_the_charts_say_the_same_in_words(qtbot: QtBot, controllers: Controllers
     controllers.edits.set_threshold(0.8)
     assert "100% coverage (confidence ≥ 80%): 80% correct" in panel.summary.text()
     chart = panel.charts.coverage
-    assert [name for name, _ in chart.lines] == ["SCE", "Similarity"]
-    assert (chart.lines[0][1][-1].x, chart.lines[0][1][-1].y) == (1.0, 0.8)
+    assert [line.name for line in chart.lines] == ["SCE", "Similarity"]
+    last = chart.lines[0].there[-1]
+    assert (last.x, last.y) == (1.0, 0.8)
     panel.tabs.setCurrentWidget(panel.charts)
     assert chart.grab().size().width() > 200
-    assert chart.text_at(chart._at(1.0, 0.8)).startswith("SCE at 100.0%: 80.0% correct (")
-    assert chart.text_at(chart._at(0.0, 1.0)) == ""
+    assert chart.text_at(chart.at(1.0, 0.8)).startswith("SCE at 100.0%: 80.0% correct (")
+    assert chart.text_at(chart.at(0.0, 1.0)) == ""
 
 
 def test_a_click_on_a_confusion_shows_exactly_its_rows(
@@ -557,7 +558,7 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel.visibility.within(0)
     qtbot.waitUntil(lambda: panel.visibility.job is not None)
     monkeypatch.undo()
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     controllers.edits.set_labels([*controllers.workspace.labels, Label("Fourth")])
     go.set()
     assert panel.found is None

@@ -39,7 +39,7 @@ from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import wired
 
 Field = QComboBox | QAbstractSpinBox | QAbstractSlider
@@ -119,7 +119,7 @@ def scored(
     with Project.open(path) as project:
         give_scores(project, [n % 3 for n in range(12)])
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     return real_window
 
 

@@ -24,7 +24,7 @@ from sce_desktop.ui.kit.labels_dialog import LabelsDialog
 from sce_desktop.ui.rows import filter_bar
 from sce_desktop.ui.rows.filter_bar import FilterBar
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import wired
 
 
@@ -235,7 +235,7 @@ def test_the_query_follows_another_run(qtbot: QtBot, controllers: Controllers, o
 
 def test_a_removed_label_leaves_the_filter(qtbot: QtBot, controllers: Controllers, opened: FilterBar) -> None:
     entries(opened.more_menu())["Your label/Praise  0"].trigger()
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     controllers.edits.set_labels(controllers.workspace.labels[:2])
     assert controllers.navigation.query.label_ids == ()
 

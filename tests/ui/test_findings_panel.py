@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
-import pyqtgraph
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFontMetrics, QGuiApplication
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
@@ -20,6 +20,7 @@ from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import AUDIT, RowQuery
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.core.text import exact_share_text, interval_text
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.audits import sample
@@ -200,20 +201,27 @@ def test_the_chart_draws_what_is_checked(
     groups = panel.answer.findings.groups
     assert groups[1].rows == 0  # a week without rows is a gap
     shares = [[group.shares[place].share.value for group in groups] for place in range(4)]
-    for line, place in chart._places.items():
-        drawn = line.getData()[1]
-        assert drawn[[0, 1, -1]] == pytest.approx([shares[place][0], np.nan, shares[place][-1]], nan_ok=True)
-    axis = chart.plot.getPlotItem().getAxis("bottom")
-    box = chart.plot.getPlotItem().getViewBox()
-    named = QFontMetrics(axis.style["tickFont"]).horizontalAdvance(groups[-1].name)
-    # The name of the last period is not cut off, once the chart has been laid out.
-    qtbot.waitUntil(lambda: chart.plot.width() - box.sceneBoundingRect().right() >= named / 2)
-    first = chart.labels.item(0)
-    assert first.text() in LABELS
-    first.setCheckState(Qt.CheckState.Unchecked)
-    assert first.data(Qt.ItemDataRole.UserRole) not in chart._places.values()
-    place = next(iter(chart._places.values()))
-    chart.choose_near(len(groups) + 3, shares[place][-1])
+    assert len(chart.plot.lines) == len(chart.drawn())
+    for line, place in zip(chart.plot.lines, chart.drawn(), strict=True):
+        assert line.name == panel.answer.findings.answers[place]
+        first, gap, *_between, last = line.points
+        assert first is not None
+        assert last is not None
+        assert (first.y, gap, last.y) == (shares[place][0], None, shares[place][-1])
+        assert last.tip.startswith(f"{line.name}, {groups[-1].name}: ")
+    top = max((line.there[-1] for line in chart.plot.lines), key=lambda point: point.y)
+    assert chart.plot.text_at(chart.plot.at(top.x, top.y)) == top.tip
+    ticks, heights = chart.plot.ticks()
+    named = chart.plot.fontMetrics().horizontalAdvance(ticks[-1][1])
+    assert chart.plot.at(ticks[-1][0], 0).x() + named / 2 <= chart.plot.width()  # the last name is not cut
+    assert heights[0] == (0.0, "0%")
+    item = chart.labels.item(0)
+    assert item.text() in LABELS
+    item.setCheckState(Qt.CheckState.Unchecked)
+    assert item.text() not in [line.name for line in chart.plot.lines]
+    place = chart.drawn()[0]
+    at = chart.plot.at(len(groups) - 1, shares[place][-1]).toPoint()
+    QTest.mouseClick(chart.plot, Qt.MouseButton.LeftButton, pos=at)
     wait(qtbot, panel)
     assert panel.examples.title.text() == f"{panel.answer.findings.answers[place]} · {groups[-1].name}"
     panel.bar.table.click()
@@ -276,17 +284,18 @@ def test_counts_take_the_place_of_shares(
     chart, groups = panel.chart, panel.answer.findings.groups
     assert chart is not None
     first = groups[0]
-    for line, place in chart._places.items():
-        assert line.getData()[1][0] == pytest.approx(first.shares[place].share.value * first.rows)
-    whiskers = [item for item in chart.plot.getPlotItem().items if isinstance(item, pyqtgraph.ErrorBarItem)]
-    assert len(whiskers) == len(chart._places)
+    for line, place in zip(chart.plot.lines, chart.drawn(), strict=True):
+        point = line.points[0]
+        assert point is not None
+        assert point.y == pytest.approx(first.shares[place].share.value * first.rows)
     place = chart.drawn()[0]
     parts = [n for n, group in enumerate(groups) if group.rows and not group.shares[place].share.counted]
     parts = [n for n in parts if groups[n].shares[place].share.interval]
     ends = [panel.answer.figure(place, n).interval or (0, 0) for n in parts]
-    drawn = whiskers[0].opts
-    assert drawn["y"] + drawn["top"] == pytest.approx([end[1] for end in ends])
-    assert drawn["y"] - drawn["bottom"] == pytest.approx([end[0] for end in ends])
+    drawn = [point.interval for point in chart.plot.lines[0].there if point.interval is not None]
+    assert np.array(drawn) == pytest.approx(np.array(ends))
+    aside = {round(line.there[0].x, 3) for line in chart.plot.lines}
+    assert len(aside) == len(chart.plot.lines)  # whiskers do not cover one another
     with qtbot.waitSignal(controllers.messages.notified):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
@@ -311,7 +320,7 @@ def test_figures_follow_decisions_and_what_is_read_is_kept(
     assert panel.answer.read.evidence.probabilities["sce"] is matrix
     give_scores(project, [0] * ROWS, fingerprint="another")
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.answer.read.evidence.probabilities["sce"] is not matrix
     assert panel.answer.findings.whole == find(evidence(project), alias="sce").whole
@@ -506,7 +515,7 @@ def test_nothing_decided_and_nothing_scored(
     assert panel.score.isVisible()
     give_scores(project, [0, 1, 0, 0])
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.shares.isVisible()
     assert panel.sample.isVisible()  # no random sample: the shares have no interval
@@ -522,7 +531,7 @@ def test_a_run_without_scores_and_skipped_rows_of_the_sample_are_no_figures(
     project = opened(qtbot, controllers, panel, make_project(labels=("Late", "Damaged")))
     give_scores(project, [])
     controllers.scorer.refresh()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert "No rows are labelled or scored yet" in panel.empty.text()
     drawn = project.row_ids(RowQuery(blank=False))
@@ -551,7 +560,7 @@ def test_a_column_without_dates_and_a_table_without_columns(
     give_scores(project, [0, 1, 0, 0])
     controllers.scorer.refresh()
     panel.bar.views["time"].click()
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     wait(qtbot, panel)
     assert panel.empty.text().startswith("No dates found in this column")
     with Project.create(tmp_path / "bare.sce", name="Bare") as bare:

@@ -23,6 +23,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Epoch, ModelVersion, Run
+from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.recipes import AdapterPace
@@ -487,7 +488,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     click(qtbot, panel.result.differ_button)
     shown(qtbot, controllers, [2])
     assert controllers.navigation.query.name == "version 1 and version 2 differ"
-    controllers.workspace.scoresChanged.emit(None)  # other scores come in: the comparison stays
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)  # other scores come in: the comparison stays
     assert controllers.navigation.query.given == (2,)
     # With joint prediction on, or off: the versions are compared as both have scored.
     describe(controllers.workspace.project, runs[0], whole_table=True)

@@ -22,7 +22,7 @@ from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench, decided, names, press
 from tests.ui.wiring import wired
 
@@ -138,7 +138,7 @@ def test_a_label_gets_a_key_of_its_own_unless_it_is_taken(
     editor.accept()
     assert editor.problem.text() == "S is the key of “Skip”: choose another."
     QTest.keyClick(editor.shortcut, Qt.Key.Key_P)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     editor.accept()
     assert controllers.workspace.labels[2].shortcut == "P"
     opened.rows.table.setFocus()

@@ -24,7 +24,7 @@ from sce_desktop.ui.labels.labels_list import LabelsList
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.rows.rows_table import RowsTable
 from sce_desktop.ui.window.main_window import MainWindow
-from tests.ui.panels import give_scores, open_in, settle
+from tests.ui.panels import give_scores, open_in, score_no_edits, settle
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -72,7 +72,7 @@ class User:
         self.window.activateWindow()
         open_in(qtbot, self.controllers, project)
         settle(qtbot, self.controllers)
-        self.controllers.scorer._edited.disconnect()
+        score_no_edits(self.controllers)
         self.table = self.the(RowsTable)
         self.focus(self.table)
 

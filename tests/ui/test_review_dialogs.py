@@ -40,7 +40,7 @@ from sce_desktop.ui.rows.filter_bar import FilterBar
 from sce_desktop.ui.rows.filter_words import filters_in_words
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
+from tests.ui.panels import LABELS, give_scores, give_yes, open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench, decided, press
 from tests.ui.wiring import wired
 
@@ -58,7 +58,7 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
     bench.show()
     bench.activateWindow()
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     bench.rows.table.setFocus()
     qtbot.waitUntil(bench.rows.table.hasFocus)

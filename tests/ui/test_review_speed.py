@@ -17,14 +17,18 @@ from PySide6.QtGui import QPaintEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import rows_data, work
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.controllers.jobs import Job, JobState
 from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, scores_since
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.row_labels import SHOWN
 from sce_desktop.ui.rows.rows_model import RowsModel
 from tests.store.statements import scans, statements
-from tests.ui.panels import open_in, settle
+from tests.ui.panels import open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench, bench  # noqa: F401
 from tests.ui.wiring import wired
 
@@ -52,7 +56,7 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def many(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     controllers.scorer.set_baselines(("similarity",))
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
@@ -104,7 +108,6 @@ def test_lines_are_made_for_the_labels_that_are_shown(
 def test_decisions_have_no_disagreement_of_models_counted(
     qtbot: QtBot, controllers: Controllers, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.controllers import rows_data
     from sce_desktop.ui.rows.filter_bar import FilterBar
 
     counted: list[object] = []
@@ -157,8 +160,6 @@ class _Told(QObject):
 def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
     qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sce_desktop.controllers import rows_data
-
     model = many.rows.model
     first = model.row_at(0)
     assert first is not None
@@ -182,7 +183,7 @@ def test_a_rename_marks_what_is_on_the_screen_without_reading_it_again(
     settle(qtbot, controllers)
     assert (read, told.headings, told.cells) == ([], 0, 1)
     controllers.edits.set_labels(before)  # what the runs say fits again
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     qtbot.waitUntil(lambda: not model.row_at(0).scores[0].stale)  # type: ignore[union-attr]
 
 
@@ -231,7 +232,7 @@ def test_headings_that_say_the_same_are_not_told_anew(
 ) -> None:
     told = _Told(many.rows.model)
     paints = _Paints(many.rows.table.viewport())
-    controllers.workspace.scoresChanged.emit(None)  # as while scores come
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)  # as while scores come
     settle(qtbot, controllers)
     assert (told.headings, told.cells, paints.count) == (0, 0, 0)
 
@@ -241,7 +242,7 @@ def test_an_edit_is_scored_before_the_window_is_painted(
 ) -> None:
     """Both take as long: side by side the scores are there when the window is."""
     scorer = controllers.scorer
-    scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
+    del scorer.labels_changed  # that of the class again
     paints = _Paints(many.rows.table.viewport())
     followed: list[int] = []
     monkeypatch.setattr(scorer, "_submit", lambda *_: followed.append(paints.count))
@@ -252,21 +253,91 @@ def test_an_edit_is_scored_before_the_window_is_painted(
     assert followed == [0]
 
 
-def test_edits_that_come_together_are_scored_once(
+def test_of_edits_that_come_together_the_last_one_is_scored(
     qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scorer = controllers.scorer
-    scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
-    jobs: list[object] = []
+    del scorer.labels_changed  # that of the class again
+    jobs: list[Job] = []
     controllers.workspace.workers.models.jobSubmitted.connect(jobs.append)
-    monkeypatch.setattr(scorer._model_cache, "load_for", lambda *_, **__: [])
+    monkeypatch.setattr(work, "score", lambda *_, progress: progress.check())
     before = controllers.workspace.labels
     for name in ("one name", "another name"):
         controllers.edits.set_labels([replace(before[0], name=name), *before[1:]])
-    qtbot.waitUntil(lambda: bool(jobs))
-    scorer.stop()
+    first, second = jobs
     settle(qtbot, controllers)
-    assert len(jobs) == 1
+    assert not first.attached
+    assert second.state is JobState.FINISHED
+
+
+def test_scores_of_rows_on_the_screen_are_shown_without_reading_them(
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker of models hands them over; what was read of other pages is read again when one looks."""
+    model, project = many.rows.model, controllers.workspace.project
+    assert project is not None
+    model.row_at(ROWS - 1)
+    settle(qtbot, controllers)
+    read: list[list[int]] = []
+    plain = rows_data.load_rows
+
+    def load_rows(project: Project, ids: Any, *args: Any, **keywords: Any) -> list[rows_data.RowData]:
+        read.append(ids.tolist())
+        return plain(project, ids, *args, **keywords)
+
+    monkeypatch.setattr(rows_data, "load_rows", load_rows)
+    before = controllers.workspace.labels
+    controllers.edits.set_labels([replace(before[0], name="another name"), *before[1:]])
+    old = controllers.workspace.runs
+    run = project.open_run("sce", "sce", "m", "sce", controllers.workspace.labels)
+    project.activate(run.id)
+    scores = Scores(np.full((2, LABELS), 1 / LABELS, np.float32))
+    project.add_scores(run.id, [1, ROWS], scores)
+    controllers.workspace.runs = (run, old[1])
+    chunk = ScoredChunk(run, np.array([1, ROWS]), scores)
+    told = _Told(model)
+    change = scores_since(old, controllers.workspace.runs, [chunk])
+    controllers.workspace.scoresChanged.emit(change)
+    settle(qtbot, controllers)
+    assert read == []
+    shown = [model.row_at(place) for place in (0, 1)]
+    assert [row.scores[0].run.id for row in shown if row and row.scores[0]] == [run.id, old[0].id]
+    assert [row.scores[0].stale for row in shown if row and row.scores[0]] == [False, True]
+    assert told.cells >= 1
+    assert shown == plain(
+        project,
+        np.array([1, 2]),
+        controllers.workspace.runs,
+        controllers.workspace.labels,
+        progress=SilentProgress(),
+    )  # what is shown is what would have been read
+    model.row_at(ROWS - 1)
+    settle(qtbot, controllers)
+    (again,) = read
+    assert ROWS in again
+    assert 1 not in again
+    last = model.row_at(ROWS - 1)
+    assert last is not None
+    assert last.scores[0] is not None
+    assert last.scores[0].run.id == run.id
+
+
+def test_pages_whose_rows_have_no_new_scores_are_let_be(
+    qtbot: QtBot, controllers: Controllers, many: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, runs = many.rows.model, controllers.workspace.runs
+    model.row_at(ROWS - 1)
+    settle(qtbot, controllers)
+    monkeypatch.setattr(rows_data, "load_rows", lambda *_, **__: pytest.fail("nothing is to be read"))
+    told = _Told(model)
+    panel_reads: list[object] = []
+    monkeypatch.setattr(many.panel, "_read_scores", lambda: panel_reads.append(1))
+    scores = Scores(np.full((1, LABELS), 1 / LABELS, np.float32))
+    chunk = ScoredChunk(runs[0], np.array([300]), scores)  # in no page that is here
+    controllers.workspace.scoresChanged.emit(scores_since(runs, runs, [chunk]))
+    model.row_at(ROWS - 1)
+    settle(qtbot, controllers)
+    assert (told.cells, panel_reads) == (0, [])
 
 
 def test_scrolling_paints_the_rows_that_come(qtbot: QtBot, controllers: Controllers, many: Bench) -> None:
@@ -327,7 +398,7 @@ def test_counts_that_are_the_same_are_not_painted_anew(controllers: Controllers,
     model = wired(LabelsModel, controllers)()
     told: list[object] = []
     model.dataChanged.connect(lambda *_: told.append(_))
-    controllers.workspace.scoresChanged.emit(None)
+    controllers.workspace.scoresChanged.emit(ALL_SCORES)
     controllers.workspace.countsChanged.emit()
     assert told == []
     assert controllers.workspace.counts is not None

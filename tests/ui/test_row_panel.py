@@ -29,7 +29,7 @@ from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.row_text import FIRST_PART, NEXT_PART, RowText, least_tokens, length_of
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import wired
 
 
@@ -142,7 +142,7 @@ def test_enter_makes_an_answer_in_bulk_one_by_hand(controllers: Controllers, ope
 
 
 def test_enter_keeps_all_labels_that_were_ticked(controllers: Controllers, opened: Bench) -> None:
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
     late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     press(opened, Qt.Key.Key_1)
@@ -210,7 +210,7 @@ def test_an_open_row_is_found_however_far_it_is(
 def test_ticking_labels_and_enter_goes_to_the_next_open_row(
     qtbot: QtBot, controllers: Controllers, opened: Bench
 ) -> None:
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
     controllers.edits.decide([2], Decision.NONE)
     press(opened, Qt.Key.Key_1)
@@ -419,7 +419,7 @@ def test_what_others_answered_is_shown_once_one_has_decided(controllers: Control
 
 
 def test_several_labels_are_added_and_removed(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     assert controllers.edits.set_labels(controllers.workspace.labels, multi_label=True)
     late, damaged, _ = (label.id or 0 for label in controllers.workspace.labels)
     opened.panel.choose_label(damaged)

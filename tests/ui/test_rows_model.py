@@ -20,10 +20,12 @@ from sce_desktop.controllers.rows_data import PAGE
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
+from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.store.project import Project
-from sce_desktop.ui.rows.rows_model import PAGES_A_JOB, Column, RowsModel
+from sce_desktop.ui.rows.row_pages import PAGES_A_JOB
+from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
 from tests.ui.wiring import controllers_of, wired
 
 
@@ -93,7 +95,7 @@ def test_nothing_is_read_in_the_gui_thread(
         watched(name)
     open_in(qtbot, controllers, path)
     qtbot.waitUntil(lambda: model.rowCount() == 5)
-    model._pages.clear()
+    model.pages.clear()
     assert said(model, 0, Column.TEXT) == rows_text.LOADING
     read_all(qtbot, model)
     for column in range(model.columnCount()):
@@ -131,7 +133,7 @@ def test_new_scores_are_reported_for_the_rows_that_have_them(
     give_scores(project, [2], finish=False)  # the next row without a score
     with qtbot.assertNotEmitted(model.modelReset):
         controllers.scorer.refresh()
-        controllers.workspace.scoresChanged.emit(None)
+        controllers.workspace.scoresChanged.emit(ALL_SCORES)
         settle(qtbot, controllers)
     assert set(told) == {1}
     assert said(model, 1, Column.SCE) == "Praise, 80%"
@@ -143,7 +145,7 @@ def test_rows_that_a_new_run_has_not_reached_show_the_old_one_as_stale(
     project = controllers.workspace.project
     assert project is not None
     labels = [Label(f"{label.name}!", id=label.id) for label in controllers.workspace.labels]
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     assert controllers.edits.set_labels(labels)
     settle(qtbot, controllers)
     read_all(qtbot, model)
@@ -188,7 +190,7 @@ def test_pages_that_were_scrolled_past_are_not_fetched(
     for page in range(40):
         model.row_at(page * PAGE)
     settle(qtbot, controllers)
-    assert sorted(model._pages) == [0, *range(40 - PAGES_A_JOB, 40)]  # the first came with the ids
+    assert sorted(model.pages.numbers) == [0, *range(40 - PAGES_A_JOB, 40)]  # the first came with the ids
     assert said(model, 39 * PAGE + 3, Column.TEXT) == f"Row {39 * PAGE + 3}"
 
 
@@ -203,7 +205,7 @@ def test_rows_come_with_the_answer_to_a_query(
     settle(qtbot, controllers)
     controllers.navigation.set_current_row(4 * PAGE)
     with monkeypatch.context() as patch:
-        patch.setattr(model, "_fetch_pages", lambda: None)
+        patch.setattr(model.pages, "read", lambda: None)
         for query, place in (
             (RowQuery(search="even"), 2 * PAGE - 1),  # around the row that one looks at
             (RowQuery(), 4 * PAGE - 1),
@@ -212,7 +214,7 @@ def test_rows_come_with_the_answer_to_a_query(
         ):
             with qtbot.waitSignal(model.idsChanged):
                 controllers.navigation.set_query(query)
-            here = [number for number, page in model._pages.items() for _ in page]
+            here = [number for number, page in model.pages._pages.items() for _ in page]
             assert (place is None and not here) or (place is not None and place // PAGE in here)
             if place is not None:
                 assert said(model, place, Column.NUMBER) == f"{model.ids[place]:,}"
@@ -252,10 +254,10 @@ def test_the_next_screen_is_read_ahead(
     settle(qtbot, controllers)
     model.set_shown(PAGE + 30, PAGE + 50)  # 64 rows a page: the next screen begins in the next one
     settle(qtbot, controllers)
-    assert sorted(model._pages) == [0, 1, 2]
+    assert sorted(model.pages.numbers) == [0, 1, 2]
     model.set_shown(count - 21, count - 1)  # nothing comes behind
     settle(qtbot, controllers)
-    assert sorted(model._pages) == [0, 1, 2, 3]
+    assert sorted(model.pages.numbers) == [0, 1, 2, 3]
 
 
 def test_new_scores_leave_the_texts_as_they_are_painted(

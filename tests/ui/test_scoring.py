@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run, Scores
+from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, ScoredRows
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from tests.ml.tiny import tiny_sce
@@ -50,6 +52,7 @@ class FakeEngine:
         _model_cache: object,
         choice: ModelChoice,
         first_ids: IdArray,
+        on_scored: Callable[[ScoredChunk], None],
         *,
         progress: Progress,
     ) -> list[Run]:
@@ -68,7 +71,9 @@ class FakeEngine:
             for row_id in (*first, *ids[~np.isin(ids, first)]):
                 progress.check()
                 shape = (1, len(label_set.labels))
-                project.add_scores(run.id, [row_id], Scores(np.full(shape, 1 / shape[1], dtype=np.float32)))
+                scores = Scores(np.full(shape, 1 / shape[1], dtype=np.float32))
+                project.add_scores(run.id, [row_id], scores)
+                on_scored(ScoredChunk(run, np.array([row_id]), scores))
                 progress.report(1, len(ids), stage="scoring (sce)")
                 while not self.go_on.wait(0.002):
                     progress.check()
@@ -164,7 +169,7 @@ def test_newer_scoring_takes_the_place_of_the_older(
     assert opened.scorer.job is None
 
 
-def test_label_edit_scores_anew_once_the_user_pauses(
+def test_label_edit_is_scored_at_once_and_the_last_of_several_counts(
     qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     with qtbot.waitSignal(score(opened).finished):
@@ -173,12 +178,64 @@ def test_label_edit_scores_anew_once_the_user_pauses(
     opened.navigation.set_visible_rows([2])
     for name in ("R", "Re", "Refund"):
         opened.edits.set_labels([*opened.workspace.labels[:3], Label(name)])
-    qtbot.waitUntil(lambda: len(engine.calls) == 2)
-    assert engine.calls[1][1] == [2]
+        assert opened.scorer.job is not None
     qtbot.waitUntil(lambda: opened.scorer.job is None and opened.workspace.runs[0].id != first_run)
+    assert engine.calls[-1][1] == [2]
     assert opened.workspace.runs[0].label_names == (*LABELS, "Refund")
-    qtbot.wait(600)
-    assert len(engine.calls) == 2
+    assert opened.workspace.runs[0].scored == 4
+
+
+def test_new_scores_come_with_the_rows_that_have_them(
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine
+) -> None:
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    project = opened.workspace.project
+    assert project is not None
+    before = [run.id for run in opened.workspace.runs]
+    changes: list[object] = []
+    opened.workspace.scoresChanged.connect(changes.append)
+    opened.edits.set_labels([*opened.workspace.labels, Label("Refund")])
+    qtbot.waitUntil(lambda: opened.scorer.job is None)
+    now = [run.id for run in opened.workspace.runs]
+    assert set(now).isdisjoint(before)
+    scored: dict[int, list[int]] = {run_id: [] for run_id in now}
+    new: list[int] = []
+    for change in changes:
+        assert isinstance(change, ScoredRows)
+        new += change.new_runs
+        for chunk in change.chunks:
+            scored[chunk.run.id] += chunk.row_ids.tolist()
+            kept = project.scores(chunk.run.id, chunk.row_ids)
+            for row_id, probabilities in zip(chunk.row_ids, chunk.scores.probabilities, strict=True):
+                np.testing.assert_array_equal(kept[int(row_id)].probabilities, probabilities)
+    assert {run_id: sorted(ids) for run_id, ids in scored.items()} == {run_id: [1, 2, 4, 5] for run_id in now}
+    assert sorted(new) == sorted(now)
+    changes.clear()
+    opened.edits.undo()  # to labels for which every row has its score already
+    qtbot.waitUntil(lambda: [run.id for run in opened.workspace.runs] == before)
+    assert ALL_SCORES in changes
+
+
+def test_a_label_edit_reads_the_labels_once(
+    qtbot: QtBot, opened: Controllers, engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with qtbot.waitSignal(score(opened).finished):
+        pass
+    read: list[int] = []
+    plain = Project.label_set
+
+    def label_set(self: Project) -> object:
+        read.append(threading.get_ident())
+        return plain(self)
+
+    monkeypatch.setattr(Project, "label_set", label_set)
+    opened.edits.set_labels([*opened.workspace.labels, Label("Refund")])
+    assert opened.workspace.labels[-1].name == "Refund"
+    assert opened.workspace.label_set == plain(opened.workspace.project)  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: opened.scorer.job is None)
+    assert threading.get_ident() not in read  # what has written them knows them
+    assert len(read) == 1  # the worker that scores
 
 
 def test_label_edit_before_the_first_scoring_scores_nothing(

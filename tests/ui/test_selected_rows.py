@@ -15,7 +15,7 @@ from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench, decided, press
 
 TOPS = (0, 1, 2, 0, 1, 2, 0, 1)
@@ -40,7 +40,7 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
     bench.show()
     bench.activateWindow()
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     bench.rows.table.setFocus()
     qtbot.waitUntil(bench.rows.table.hasFocus)

@@ -21,7 +21,7 @@ from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
 
 MOST = 200  # steps after which a walk goes round in circles
 
@@ -64,7 +64,7 @@ def scored(
         give_scores(project, [n % 3 for n in range(40)])
         give_scores(project, [n % 2 for n in range(40)], alias="similarity")
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     controllers.edits.decide([2], Decision.NONE)
     settle(qtbot, controllers)
     return real_window

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run, VectorCache
+from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
@@ -33,6 +34,7 @@ def score_project(
     first_ids: IdArray | None = None,
     first_only: Collection[str] = (),
     cache: VectorCache | None = None,
+    on_scored: Callable[[ScoredChunk], None] | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
@@ -41,7 +43,7 @@ def score_project(
     with all models, before the rest; models whose alias is in ``first_only`` score no others, and their runs
     stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
-    removed but for `KEPT_RUNS`.
+    removed but for `KEPT_RUNS`. ``on_scored`` gets every chunk as soon as it is committed, in this thread.
 
     Returns:
         The run of each of ``models`` as it is at the end, in their order.
@@ -54,7 +56,7 @@ def score_project(
     known, multi_label = _labels_of(project, models[0], labels)
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
-    tally = _Tally(project, known, multi_label, cache, progress)
+    tally = _Tally(project, known, multi_label, cache, on_scored, progress)
     runs, waiting = [], []
     for named in models:
         run = project.open_run(
@@ -132,12 +134,14 @@ class _Tally:
         labels: tuple[Label, ...],
         multi_label: bool,
         cache: VectorCache | None,
+        on_scored: Callable[[ScoredChunk], None] | None,
         progress: Progress,
     ) -> None:
         self._project = project
         self._labels = labels
         self._multi_label = multi_label
         self._cache = cache
+        self._on_scored = on_scored
         self._total: dict[int, int] = {}  # by run
         self._done: dict[int, int] = {}
         self._progress = progress
@@ -184,6 +188,8 @@ class _Tally:
                 progress=part,
             )
             self._project.add_scores(run.id, chunk, scores)
+            if self._on_scored is not None:
+                self._on_scored(ScoredChunk(run, chunk, scores))
             start += len(chunk)
             self._done[run.id] += len(chunk)
             self._progress.report(self._done[run.id], total, stage=stage)

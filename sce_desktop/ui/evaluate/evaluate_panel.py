@@ -159,7 +159,7 @@ class EvaluatePanel(QWidget):
     def _connect(self) -> None:
         bar = self.bar
         self._workspace.annotationsChanged.connect(self.refresh_soon)
-        self._workspace.scoresChanged.connect(self.refresh_soon)
+        self._workspace.scoresChanged.connect(self._on_scores)
         self._workspace.rowsChanged.connect(self.refresh_soon)
         self._workspace.labelsChanged.connect(self._start_over)
         self._workspace.projectOpened.connect(self._start_over)
@@ -188,6 +188,13 @@ class EvaluatePanel(QWidget):
         if self.visibility.wait > _LATE_MS:
             self._show_result()
         self.visibility.soon()
+
+    @Slot()
+    def _on_scores(self) -> None:
+        """Measure again in a moment, or when the scoring ends: meanwhile nothing is measured."""
+        self._stale = True
+        if self._scorer.job is None:
+            self.refresh_soon()
 
     @Slot()
     def _start_over(self) -> None:

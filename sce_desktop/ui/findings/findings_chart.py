@@ -1,18 +1,12 @@
-"""Shares, or numbers of rows, over time as lines; which labels are drawn is chosen beside them.
-
-Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in a worker.
-"""
+"""Shares, or numbers of rows, over time as lines; which labels are drawn is chosen beside them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
-import pyqtgraph as pg
-from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFontMetrics, QIcon, QPainter, QPen, QPixmap
+from PySide6.QtGui import QIcon, QPainter, QPixmap
 from PySide6.QtWidgets import QHBoxLayout, QListWidget, QListWidgetItem, QSplitter, QWidget
 
 from sce_desktop.controllers.findings_work import Answer
@@ -20,22 +14,15 @@ from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import exact_share_text, share_text
 from sce_desktop.tasks.evaluation.svg import scale_step
 from sce_desktop.ui.findings.findings_models import interval
+from sce_desktop.ui.kit.line_chart import Line, LineChart, Point, Tick
 from sce_desktop.ui.kit.preview_model import plain_tip
-from sce_desktop.ui.kit.theme import font, px, tokens
+from sce_desktop.ui.kit.theme import px, tokens
 
 MOST_MARKS = 60  # periods, of more a line is drawn without marks
 MOST_LINES = 5  # drawn before anybody has chosen
-_DASHES = (
-    Qt.PenStyle.SolidLine,
-    Qt.PenStyle.DashLine,
-    Qt.PenStyle.DotLine,
-    Qt.PenStyle.DashDotLine,
-    Qt.PenStyle.DashDotDotLine,
-)
+_HEIGHTS = 5  # figures at the scale, at most
 _APART = 0.05  # of a period, between two lines with whiskers, which else would cover one another
-_MARKS = ("o", "s", "t", "d", "t1")
 _PLACE = Qt.ItemDataRole.UserRole
-Floats = NDArray[np.float64]
 
 
 class TimeChart(QWidget):
@@ -47,13 +34,10 @@ class TimeChart(QWidget):
         super().__init__(parent)
         self._answer: Answer | None = None
         self._colours: Sequence[str] = ()
-        self._places: dict[pg.PlotDataItem, int] = {}  # the answer that a line shows
         self._chosen: set[str] | None = None  # names; None: nobody has chosen
-        self.plot = pg.PlotWidget(viewBox=pg.ViewBox(enableMenu=False), enableMenu=False)
+        self.plot = _Periods()
         self.plot.setAccessibleName(_("Figures over time"))
-        self.plot.setMouseEnabled(x=False, y=False)
-        self.plot.hideButtons()
-        self.plot.scene().sigMouseClicked.connect(self._on_clicked)
+        self.plot.clicked.connect(self.choose_near)
         self.labels = QListWidget()
         self.labels.setAccessibleName(_("Labels in the chart"))
         self.labels.setUniformItemSizes(True)
@@ -66,7 +50,6 @@ class TimeChart(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)
-        self._colour()
 
     def show_answer(self, answer: Answer | None, colours: Sequence[str] = ()) -> None:
         """Draw other figures; ``colours`` of the labels in their order."""
@@ -102,96 +85,36 @@ class TimeChart(QWidget):
         self._chosen = {self._answer.findings.answers[place] for place in self.drawn()}
         self._draw()
 
-    def _pen(self, place: int, rank: int) -> QPen:
-        colour = self._colours[place] if place < len(self._colours) else tokens().muted
-        pen = pg.mkPen(colour, width=2)
-        pen.setStyle(_DASHES[rank % len(_DASHES)])
-        return pen
-
-    @staticmethod
-    def _marks(pen: QPen, rank: int) -> dict[str, Any]:
-        return {
-            "symbol": _MARKS[rank % len(_MARKS)],
-            "symbolSize": px(7),
-            "symbolPen": pg.mkPen(tokens().pane),
-            "symbolBrush": pen.color(),
-        }
-
     def _draw(self) -> None:
-        item = self.plot.getPlotItem()
-        item.clear()
-        self._places.clear()
         drawn = self.drawn()
         self._show_looks(drawn)
         if self._answer is None or not self._answer.findings.groups:
+            self.plot.show_periods([], [], most=1.0, counts=False)
             return
         answer, groups = self._answer, self._answer.findings.groups
-        most = 1.0 if answer.wanted.counts else 0.01
-        for rank, place in enumerate(drawn):
-            figures = [
-                answer.figure(place, part) if groups[part].rows else None for part in range(len(groups))
-            ]
-            values: Floats = np.asarray([np.nan if one is None else one.value for one in figures])
-            ends = np.asarray(
-                [
-                    (np.nan, np.nan) if one is None or one.counted or one.interval is None else one.interval
-                    for one in figures
-                ]
-            )
-            sure = np.isnan(ends).all()
-            at: Floats = np.arange(len(groups), dtype=np.float64) + (
-                0.0 if sure else _APART * (rank - (len(drawn) - 1) / 2)
-            )
-            most = max(most, np.nanmax(values, initial=0.0), np.nanmax(ends, initial=0.0))
-            pen = self._pen(place, rank)
-            if not sure:
-                item.addItem(self._whiskers(at, values, ends, pen))
-            line = item.plot(
-                at,
-                values,
-                pen=pen,
-                connect="finite",
-                antialias=True,
-                **(self._marks(pen, rank) if len(groups) <= MOST_MARKS else {}),
-            )
-            line.scatter.opts |= {"hoverable": True, "tip": self._tip(place)}
-            self._places[line] = place
-        self._scale(most, [group.name for group in groups])
+        lines = [self._line(answer, place, rank, len(drawn)) for rank, place in enumerate(drawn)]
+        tops = [end for line in lines for point in line.there for end in (point.y, *(point.interval or ()))]
+        counts = answer.wanted.counts
+        most = max([1.0 if counts else 0.01, *tops])
+        self.plot.show_periods(lines, [group.name for group in groups], most=most, counts=counts)
 
-    @staticmethod
-    def _whiskers(at: Floats, values: Floats, ends: Floats, pen: QPen) -> pg.ErrorBarItem:
-        """The intervals of a line (n, 2), as thin bars; none where there is none."""
-        there = ~np.isnan(ends).any(axis=1)
-        colour = QColor(pen.color())
-        colour.setAlphaF(0.55)
-        return pg.ErrorBarItem(
-            x=at[there],
-            y=values[there],
-            top=ends[there, 1] - values[there],
-            bottom=values[there] - ends[there, 0],
-            beam=_APART / 2 if len(at) <= MOST_MARKS else 0.0,
-            pen=pg.mkPen(colour, width=1),
-        )
+    def _line(self, answer: Answer, place: int, rank: int, count: int) -> Line:
+        """The line of an answer; with whiskers it is put aside, or several would cover one another."""
+        groups = answer.findings.groups
+        figures = [answer.figure(place, part) if group.rows else None for part, group in enumerate(groups)]
+        ends = [None if one is None or one.counted else one.interval for one in figures]
+        aside = _APART * (rank - (count - 1) / 2) if any(ends) else 0.0
+        points = [
+            None
+            if one is None
+            else Point(part + aside, one.value, ends[part], self._tip(answer, place, part))
+            for part, one in enumerate(figures)
+        ]
+        name = answer.findings.answers[place]
+        return Line(name, tuple(points), self._colour_of(place), rank, marked=len(groups) <= MOST_MARKS)
 
-    def _scale(self, most: float, names: Sequence[str]) -> None:
-        assert self._answer is not None
-        item, counts = self.plot.getPlotItem(), self._answer.wanted.counts
-        step = scale_step(most, ticks=5, least=1 if counts else 0.002)
-        top = step * np.ceil(most / step - 1e-9)
-        heights = [place * step for place in range(round(top / step) + 1)]
-        fraction = exact_share_text if step < 0.01 else share_text
-        marks = [number(at) if counts else fraction(at) for at in heights]
-        item.getAxis("left").setTicks([list(zip(heights, marks, strict=True))])
-        widest = QFontMetrics(font("body")).horizontalAdvance(marks[-1])
-        item.getAxis("left").setWidth(max(px(44), widest + px(8)))
-        for at in heights:  # the grid of pyqtgraph hides the numbers at both ends
-            item.addLine(y=at, pen=pg.mkPen(tokens().line)).setZValue(-1)
-        width = QFontMetrics(font("body")).horizontalAdvance(max(names, key=len)) + px(14)
-        every = max(1, -(-len(names) * width // max(width, self.plot.width() - px(60) - width // 2)))
-        ticks = [(place, name) for place, name in enumerate(names) if place % every == 0]
-        item.getAxis("bottom").setTicks([ticks])
-        item.layout.setContentsMargins(0, 0, width // 2, 0)  # the last name may go on beyond its line
-        item.setRange(xRange=(-0.3, len(names) - 0.7), yRange=(-top * 0.03, top * 1.04), padding=0.0)
+    def _colour_of(self, place: int) -> str:
+        return self._colours[place] if place < len(self._colours) else tokens().muted
 
     def _show_looks(self, drawn: Sequence[int]) -> None:
         """Show in the list how each line is drawn."""
@@ -206,72 +129,73 @@ class TimeChart(QWidget):
             if place in drawn:
                 painter = QPainter(picture)
                 painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-                painter.setPen(self._pen(place, drawn.index(place)))
+                painter.setPen(Line("", (), self._colour_of(place), drawn.index(place)).pen)
                 painter.drawLine(QPointF(0, height / 2), QPointF(width, height / 2))
                 painter.end()
             item.setIcon(QIcon(picture))
         self.labels.blockSignals(False)
 
-    def _tip(self, place: int) -> Callable[..., str]:
-        answer = self._answer
-        assert answer is not None
+    @staticmethod
+    def _tip(answer: Answer, place: int, part: int) -> str:
         found, counts = answer.findings, answer.wanted.counts
+        figure = answer.figure(place, part)
+        value = (
+            ngettext("{count} row", "{count} rows", round(figure.value))
+            if counts
+            else exact_share_text(figure.value)
+        )
+        words = _(
+            "{label}, {part}: {value}",
+            label=found.answers[place],
+            part=found.groups[part].name,
+            value=value,
+        )
+        return plain_tip(f"{words}\n{interval(figure, counts=counts)}".rstrip())
 
-        def tip(x: float, y: float, data: object) -> str:
-            figure = answer.figure(place, round(x))
-            value = (
-                ngettext("{count} row", "{count} rows", round(figure.value))
-                if counts
-                else exact_share_text(figure.value)
-            )
-            words = _(
-                "{label}, {part}: {value}",
-                label=found.answers[place],
-                part=found.groups[round(x)].name,
-                value=value,
-            )
-            return plain_tip(f"{words}\n{interval(figure, counts=counts)}".rstrip())
-
-        return tip
-
-    @Slot(object)
-    def _on_clicked(self, event: Any) -> None:
-        """Choose the line that is nearest to the click, at the nearest period."""
-        box = self.plot.getPlotItem().getViewBox()
-        if not self._places or not box.sceneBoundingRect().contains(event.scenePos()):
-            return
-        at = box.mapSceneToView(event.scenePos())
-        self.choose_near(at.x(), at.y())
-
+    @Slot(object, object)
     def choose_near(self, x: float, y: float) -> None:
         """Choose the cell at period ``x`` whose figure is nearest to ``y``."""
-        assert self._answer is not None
+        drawn = self.drawn()
+        if self._answer is None or not drawn:
+            return
         answer, groups = self._answer, self._answer.findings.groups
         part = min(max(round(x), 0), len(groups) - 1)
         if groups[part].rows:
-            near = min(self._places.values(), key=lambda place: abs(answer.figure(place, part).value - y))
+            near = min(drawn, key=lambda place: abs(answer.figure(place, part).value - y))
             self.cellChosen.emit(near, part)
-
-    def _colour(self) -> None:
-        t = tokens()
-        self.plot.setBackground(QColor(t.pane))
-        small = font("body")
-        small.setPixelSize(px(11))
-        for side in ("left", "bottom"):
-            axis = self.plot.getPlotItem().getAxis(side)
-            axis.setPen(pg.mkPen(t.line))
-            axis.setTextPen(pg.mkPen(t.muted))
-            axis.setStyle(tickFont=small, tickLength=-px(4), hideOverlappingLabels=False)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the theme."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.PaletteChange and hasattr(self, "labels"):
-            self._colour()
             self._draw()
 
-    def resizeEvent(self, event: Any) -> None:
-        """Let as many periods be named as there is room for."""
-        super().resizeEvent(event)
-        if self._answer is not None and self._answer.findings.groups:
-            self._draw()
+
+class _Periods(LineChart):
+    """Lines over named periods; the scale begins at 0."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._names: Sequence[str] = ()
+        self._counts = False
+        self._step = 1.0  # of the scale
+
+    def show_periods(self, lines: Sequence[Line], names: Sequence[str], *, most: float, counts: bool) -> None:
+        """Show ``lines``, whose x is the place of a name; ``counts``: of rows, else shares of 1."""
+        self._names, self._counts = names, counts
+        self._step = scale_step(most, ticks=_HEIGHTS, least=1 if counts else 0.002)
+        top = self._step * np.ceil(most / self._step - 1e-9)
+        self.set_lines(lines, x_range=(-0.3, max(1, len(names)) - 0.7), y_range=(-top * 0.03, top * 1.04))
+
+    def ticks(self) -> tuple[Sequence[Tick], Sequence[Tick]]:
+        """Return names of periods, as many as there is room for, and figures."""
+        step = self._step
+        heights = [place * step for place in range(int(self.y_range[1] / step + 1e-9) + 1)]
+        fraction = exact_share_text if step < 0.01 else share_text
+        marks = [number(at) if self._counts else fraction(at) for at in heights]
+        metrics = self.fontMetrics()
+        width = metrics.horizontalAdvance(max(self._names, key=len, default="")) + px(14)
+        room = max(width, self.width() - px(60) - width // 2)
+        every = max(1, -(-len(self._names) * width // room))
+        across = [(float(place), name) for place, name in enumerate(self._names) if place % every == 0]
+        return across, list(zip(heights, marks, strict=True))

@@ -29,6 +29,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import parent_of
+from sce_desktop.core.scored import other_runs
 from sce_desktop.ui.findings.findings_bar import FindingsBar
 from sce_desktop.ui.findings.findings_examples import Examples
 from sce_desktop.ui.findings.findings_exports import FindingsExports
@@ -146,6 +147,7 @@ class FindingsPanel(QWidget):
         for changed in (workspace.annotationsChanged, workspace.historyChanged, workspace.rowsChanged):
             changed.connect(self._on_changed)
         workspace.scoresChanged.connect(self._on_scores)
+        scorer.modelsChanged.connect(self._on_models)
         workspace.labelsChanged.connect(self._on_labels)
         preferences.settingsChanged.connect(self._on_settings)
         workspace.projectOpened.connect(self._begin)
@@ -187,10 +189,17 @@ class FindingsPanel(QWidget):
         else:
             self.visibility.soon()
 
-    @Slot()
-    def _on_scores(self) -> None:
-        self._show_choices()
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
+        if other_runs(change):
+            self._show_choices()
         self._on_changed()
+
+    @Slot()
+    def _on_models(self) -> None:
+        """At the end of a scoring show the figures of all rows, without the long pause."""
+        if self._dirty and self._scorer.job is None and self._workspace.project is not None:
+            self.visibility.soon()
 
     @Slot()
     def _on_labels(self) -> None:

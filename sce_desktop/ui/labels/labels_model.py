@@ -26,6 +26,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import listed as alternatives
+from sce_desktop.core.scored import other_runs
 from sce_desktop.ui.kit.preview_model import plain_tip
 
 LabelRole = Qt.ItemDataRole.UserRole
@@ -67,7 +68,7 @@ class LabelsModel(QAbstractListModel):
         workspace.projectOpened.connect(self.refresh)
         workspace.projectClosed.connect(self.refresh)
         workspace.countsChanged.connect(self._on_counts)
-        workspace.scoresChanged.connect(self._on_counts)
+        workspace.scoresChanged.connect(self._on_scores)
 
     @Slot()
     def refresh(self) -> None:
@@ -139,6 +140,11 @@ class LabelsModel(QAbstractListModel):
     @Slot()
     def _on_counts(self) -> None:
         self._emit_counts()
+
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
+        if other_runs(change):  # the counts of rows come by themselves
+            self._emit_counts()
 
     def _emit_counts(self, *, also: bool = False) -> None:
         """Have the list painted again if its counts are other ones, or where ``also`` something else is."""

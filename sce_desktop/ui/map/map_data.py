@@ -23,6 +23,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
+from sce_desktop.core.scored import chunks_of, other_runs
 from sce_desktop.tasks.insight.map import NO_UMAP, Method, RowMap, has_umap
 from sce_desktop.ui.kit.visibility import VisibilityGate
 
@@ -74,7 +75,7 @@ class MapData(QObject):
         workspace.rowsChanged.connect(self._on_rows)
         workspace.annotationsChanged.connect(self._on_annotations)
         workspace.labelsChanged.connect(self.read_all_soon)
-        workspace.scoresChanged.connect(self.read_all_soon)
+        workspace.scoresChanged.connect(self._on_scores)
         workspace.thresholdChanged.connect(
             self.read_all_soon
         )  # of several labels it says which ones are given
@@ -258,6 +259,14 @@ class MapData(QObject):
         """Read everything but the places again, in a moment."""
         self._changed = None
         self._wait()
+
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
+        """Read again where the run has scored more whose predictions are shown, or the query asks for."""
+        run = self.run
+        about = other_runs(change) or self.only_shown
+        if about or (run is not None and any(chunk.run.id == run.id for chunk in chunks_of(change))):
+            self.read_all_soon()
 
     @Slot()
     def _on_query(self) -> None:

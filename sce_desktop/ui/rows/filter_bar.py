@@ -20,6 +20,7 @@ from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.scored import other_runs
 from sce_desktop.core.text import menu_text, share_text
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
@@ -234,11 +235,12 @@ class FilterBar(FilterMenus):
             )
         )
 
-    @Slot()
-    def _on_scores(self) -> None:
-        """Other runs may be shown now: ask about those."""
-        self._set(self._navigation.query)
-        self._show_query()
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
+        """Where other runs are shown now, ask about those."""
+        if other_runs(change):
+            self._set(self._navigation.query)
+            self._show_query()
 
     @Slot()
     def _on_models(self) -> None:

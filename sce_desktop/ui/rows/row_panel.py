@@ -30,6 +30,7 @@ from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.scored import about_row
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
@@ -328,9 +329,10 @@ class RowPanel(QWidget):
         self._read_decision()
         self._read_scores()
 
-    @Slot()
-    def _on_scores(self) -> None:
-        self._read_scores()
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
+        if self._row is not None and about_row(change, self._row.id):
+            self._read_scores()
 
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:

@@ -1,14 +1,12 @@
 """The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
 
 Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
-read in the worker ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
-only another query resets the model.
+read in the worker ``reads``, the newest wish first (`RowPages`). Scores and annotations that change are shown
+row by row; only another query resets the model.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -37,10 +35,10 @@ from sce_desktop.core.errors import DamagedProject
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
+from sce_desktop.core.scored import ScoredRows, other_runs
+from sce_desktop.ui.rows.row_pages import RowPages
 
-KEPT_PAGES = 128
 MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
-PAGES_A_JOB = 4  # more rows than the highest screen shows
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -75,20 +73,14 @@ class RowsModel(QAbstractTableModel):
         self.query: RowQuery | None = None  # that ``ids`` answer
         self.start = 0  # the place to begin at, where another order was chosen
         self._columns = Column.BASELINE + 1
-        self._label_ids: list[int | None] = []  # that pages were read with last
         self._headings: list[str] = []
-        self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
-        self._stale: set[int] = set()
-        self._wanted: list[int] = []
-        self._shown = range(0)  # pages on the screen
-        self._fetch: Job | None = None
-        self._fetching: list[int] = []
-        self._fetched_for: tuple[Label, ...] = ()  # the labels in use when it was asked for
+        self.pages = RowPages(workspace, self)
+        self.pages.changed.connect(self._on_changed)
+        self.pages.asking.connect(self._on_asking)
+        self.pages.answered.connect(self._on_answered)
         self._find: Job | None = None
         self._asked: RowQuery | None = None  # what ``_find`` answers
         self._aged_since = False  # whether what rows say has changed since it was asked
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._fetch_pages)
         self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
         self._mark_soon.timeout.connect(self._mark)
         workspace.projectOpened.connect(self.find)
@@ -158,11 +150,7 @@ class RowsModel(QAbstractTableModel):
 
     def row_at(self, place: int) -> RowData | None:
         """Return the row at ``place`` if it is here; else, or if it is out of date, have it fetched."""
-        number, offset = divmod(place, PAGE)
-        page = self._pages.get(number)
-        if page is None or number in self._stale:
-            self._want(number)
-        return page[offset] if page is not None and offset < len(page) else None
+        return self.pages.row_at(place)
 
     def place_of(self, row_id: int | None) -> int | None:
         """Return where the row ``row_id`` is in the table; None if the query did not find it."""
@@ -176,10 +164,7 @@ class RowsModel(QAbstractTableModel):
 
         What a step of one screen brings, up or down, is read ahead of it.
         """
-        self._shown = range(first // PAGE, last // PAGE + 1) if last >= first else range(0)
-        for place in (2 * first - last, 2 * last - first):
-            if 0 <= place < len(self.ids) and place // PAGE not in self._pages:
-                self._want(place // PAGE)
+        self.pages.set_shown(first, last)
 
     @Slot()
     def find(self) -> None:
@@ -207,7 +192,7 @@ class RowsModel(QAbstractTableModel):
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
         self._find, self._asked, self._aged_since = job, query, False
-        self._label_ids = [label.id for label in self.labels]
+        self.pages.label_ids = [label.id for label in self.labels]
         self.searching.emit(True)
 
     # --- queries -------------------------------------------------------------------------------------------
@@ -221,17 +206,15 @@ class RowsModel(QAbstractTableModel):
         self.query = self._asked
         self._follow_runs()
         if np.array_equal(ids, self.ids):
-            self._stale.update(self._pages, self._fetching)
-            for number, page in pages.items():
-                self._take_page(number, page)
+            self.pages.outdate()
+            self.pages.take(pages)
         else:
             self.beginResetModel()
             self.ids = ids
-            self._forget()
-            self._pages.update(pages)
+            self.pages.start_over(ids, pages)
             self.endResetModel()
-        (self._stale.update if self._aged_since else self._stale.difference_update)(pages)
-        self._want_shown()
+        self.pages.set_stale(pages, stale=self._aged_since)
+        self.pages.want_shown()
         self.searching.emit(False)
         self.idsChanged.emit()
 
@@ -250,86 +233,25 @@ class RowsModel(QAbstractTableModel):
         self.beginResetModel()
         self.ids = np.empty(0, np.int64)
         self.query = None
-        self._forget()
+        self.pages.start_over(self.ids, {})
         self.endResetModel()
         self.idsChanged.emit()
 
-    def _forget(self) -> None:
-        drop(self._fetch)
-        self._fetch, self._fetching = None, []
-        self._pages.clear()
-        self._stale.clear()
-        self._wanted.clear()
-        self._shown = range(0)
-
     # --- pages ---------------------------------------------------------------------------------------------
 
-    def _want(self, number: int) -> None:
-        if number in self._wanted:
-            return
-        self._wanted.append(number)
-        if self._fetch is None and not self._soon.isActive():
-            self._soon.start()
+    @Slot(object, object, object)
+    def _on_changed(self, first: int, last: int, more: bool) -> None:
+        self._emit_changed(first, last, Column.NUMBER if more else Column.SCE)
 
     @Slot()
-    def _fetch_pages(self) -> None:
-        """Fetch the pages asked for last; older wishes were scrolled past."""
-        project = self._workspace.project
-        if project is None or self._fetch is not None or not self._wanted:
-            return
-        numbers, self._wanted = self._wanted[-PAGES_A_JOB:], []
-        self._soon.stop()
-        parts = [self.ids[number * PAGE : (number + 1) * PAGE] for number in numbers]
-        job = self._workspace.submit(
-            rows_data.load_rows,
-            project,
-            np.concatenate(parts),
-            self.runs,
-            self.labels,
-            title=_("Reading rows"),
-            worker="reads",
-            first=True,
-            quiet=True,
-        )
-        self._label_ids = [label.id for label in self.labels]
-        self._fetched_for = self.labels
+    def _on_asking(self) -> None:
         if self._mark_soon.isActive():
             self._mark_soon.start()  # what is read is painted with the names, at once
-        self._stale.difference_update(numbers)  # what changes from here on makes them stale again
-        job.finished.connect(self._on_fetched)
-        job.ended.connect(self._on_fetch_ended)
-        self._fetch, self._fetching = job, numbers
 
     @Slot(object)
-    def _on_fetched(self, rows: list[RowData]) -> None:
-        now = self._fetched_for == self.labels
-        if not now:  # it answers other wordings
-            rows = self._aged(rows)
-        start = 0
-        for number in self._fetching:
-            size = min(PAGE, len(self.ids) - number * PAGE)
-            self._take_page(number, rows[start : start + size])
-            start += size
+    def _on_answered(self, now: bool) -> None:
         if now and self._mark_soon.isActive():
             self._mark()
-        while len(self._pages) > KEPT_PAGES:
-            self._stale.discard(self._pages.popitem(last=False)[0])
-
-    @Slot()
-    def _on_fetch_ended(self) -> None:
-        self._fetch, self._fetching = None, []
-        self._want_shown()
-        self._fetch_pages()
-
-    def _take_page(self, number: int, page: list[RowData]) -> None:
-        old = self._pages.get(number, [])
-        self._pages[number] = page
-        self._pages.move_to_end(number)
-        other = [at for at, row in enumerate(page) if at >= len(old) or old[at] != row]
-        new = [at for at in other if at >= len(old) or not rows_data.says_the_same(old[at], page[at])]
-        column = Column.NUMBER if new else Column.SCE
-        for first, last in _stretches(other):
-            self._emit_changed(number * PAGE + first, number * PAGE + last, column)
 
     def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
@@ -340,8 +262,9 @@ class RowsModel(QAbstractTableModel):
     @Slot()
     def _on_labels(self) -> None:
         self._emit_headings()
-        if [label.id for label in self.labels] == self._label_ids:
-            self._age_scores()
+        if [label.id for label in self.labels] == self.pages.label_ids:
+            self._aged_since = True
+            self.pages.age()
         else:
             self._refresh()
         if self.runs:
@@ -356,54 +279,31 @@ class RowsModel(QAbstractTableModel):
         if len(self.ids):
             self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
-    def _age_scores(self) -> None:
-        """Mark scores for other wordings as stale: at once on the screen, elsewhere when it is looked at."""
-        for number in self._shown:
-            page = self._pages.get(number, [])
-            page[:] = self._aged(page)
-        self._aged_since = True
-        self._stale.update(set(self._pages).difference(self._shown))  # what is read now is aged when it comes
-
-    def _aged(self, rows: Sequence[RowData]) -> list[RowData]:
-        stale = {run.id: rows_data.is_stale(run, self.labels) for run in self.runs}
-        return [rows_data.age(row, stale) for row in rows]
-
     @Slot(object)
-    def _on_scores(self, _ids: object) -> None:
-        self._follow_runs()
-        self._refresh()
-        self._fetch_pages()  # at once: a timer would let the window be painted first, with what it says now
+    def _on_scores(self, change: object) -> None:
+        if other_runs(change):
+            self._follow_runs()
+        if isinstance(change, ScoredRows):
+            self._aged_since = True
+            self.pages.take_scores(change)
+        else:
+            self._refresh()
+        self.pages.read()  # at once: a timer would let the window be painted first, with what it says now
         self.aged.emit()
 
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:
         """Show what was decided about a few rows at once, about many when they are read."""
-        project = self._workspace.project
-        if not isinstance(ids, list) or len(ids) > PAGE or project is None:
+        if not isinstance(ids, list) or len(ids) > PAGE or self._workspace.project is None:
             self._refresh()
         else:
             self._aged_since = True
-            self._stale.update(self._fetching)  # they may have been read before
-            places = np.flatnonzero(np.isin(self.ids, ids, kind="sort"))  # for few: no table of all ids
-            here = [divmod(int(place), PAGE) for place in places]
-            here = [(number, at) for number, at in here if at < len(self._pages.get(number, ()))]
-            rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
-            for (number, at), row in zip(here, rows, strict=True):
-                self._pages[number][at] = row
-                self._emit_changed(number * PAGE + at, number * PAGE + at)
+            self.pages.take_people(ids)
         self.aged.emit()
 
     def _refresh(self) -> None:
-        """Read the pages on the screen again, and the others when they are looked at."""
         self._aged_since = True
-        self._stale.update(self._pages, self._fetching)
-        self._want_shown()
-
-    def _want_shown(self) -> None:
-        """Have the pages on the screen read again that are out of date."""
-        for number in self._shown:
-            if number in self._stale:
-                self._want(number)
+        self.pages.refresh()
 
     def _aliases(self) -> tuple[str, ...]:
         return tuple(run.alias for run in self.runs[1:])
@@ -429,14 +329,3 @@ class RowsModel(QAbstractTableModel):
         if headings != self._headings:
             self._headings = headings
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
-
-
-def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Join neighbouring places: [1, 2, 5] is (1, 2) and (5, 5)."""
-    result: list[tuple[int, int]] = []
-    for place in places:
-        if result and result[-1][1] == place - 1:
-            result[-1] = (result[-1][0], place)
-        else:
-            result.append((place, place))
-    return result

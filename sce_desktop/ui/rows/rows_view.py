@@ -10,15 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
     QLabel,
-    QMenu,
     QPushButton,
     QStackedWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -40,6 +37,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.scored import other_runs
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
@@ -47,13 +45,9 @@ from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import RowsTable
+from sce_desktop.ui.rows.view_menu import add_view_actions, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
-_HEIGHT_NAMES = {
-    "compact": _("Compact rows"),
-    "normal": _("Normal rows"),
-    "comfortable": _("Comfortable, two lines"),
-}
 
 
 class RowsView(QWidget):
@@ -112,7 +106,7 @@ class RowsView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.pages, 1)
         layout.addWidget(self.footer)
-        self._view_button = self._make_view_button()
+        self.table.set_corner(view_button(self.table.header, preferences))
 
         self._visible_soon = QTimer(self, singleShot=True, interval=50)
         self._visible_soon.timeout.connect(self._emit_visible)
@@ -165,21 +159,6 @@ class RowsView(QWidget):
         layout.addWidget(self.clear_button, 0, Qt.AlignmentFlag.AlignHCenter)
         layout.addStretch(3)
         return page
-
-    def _make_view_button(self) -> QToolButton:
-        """A small button at the end of the headings."""
-        button = QToolButton(self.table.header)
-        button.setAccessibleName(_("Table view"))
-        button.setToolTip(_("Table view"))
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        set_role(button, "quiet")
-        set_icon(button, "more", "muted")
-        button.setStyleSheet("QToolButton { padding: 0; min-height: 0; }")  # as high as the headings
-        button.clicked.connect(
-            lambda: self._view_menu().popup(button.mapToGlobal(QPoint(0, button.height())))
-        )
-        self.table.set_corner(button)
-        return button
 
     # --- rows ----------------------------------------------------------------------------------------------
 
@@ -346,9 +325,11 @@ class RowsView(QWidget):
         if counts is not None:
             self.table.set_decided(counts.labelled + counts.states[RowState.SKIPPED] > 0)
 
-    @Slot()
-    def _on_scores(self) -> None:
+    @Slot(object)
+    def _on_scores(self, change: object) -> None:
         """Make room for the scores of runs that were not there before."""
+        if not other_runs(change):
+            return
         aliases = [run.alias for run in self._workspace.runs]
         if aliases != self._aliases:
             self._aliases = aliases
@@ -370,41 +351,13 @@ class RowsView(QWidget):
     def _repaint(self) -> None:
         self.table.viewport().update()
 
-    def _view_menu(self) -> QMenu:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._add_view_actions(menu)
-        return menu
-
-    def _add_view_actions(self, menu: QMenu) -> None:
-        cells = QAction(
-            _("Probabilities of all labels"),
-            menu,
-            checkable=True,
-            checked=bool(self._preferences.settings["label_cells"]),
-        )
-        cells.toggled.connect(lambda on: self._preferences.change_setting("label_cells", on))
-        menu.addAction(cells)
-        menu.addSeparator()
-        group = QActionGroup(menu)
-        for height, name in _HEIGHT_NAMES.items():
-            action = QAction(
-                name, menu, checkable=True, checked=self._preferences.settings["row_height"] == height
-            )
-            action.triggered.connect(
-                lambda _checked=False, height=height: self._preferences.change_setting("row_height", height)
-            )
-            group.addAction(action)
-            menu.addAction(action)
-
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
         ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
         if not ids:
             return
         menu = self.actions_menu.menu(ids)
-        view = menu.addMenu(_("View"))
-        self._add_view_actions(view)
+        add_view_actions(menu.addMenu(_("View")), self._preferences)
         menu.popup(at)
 
     # --- the query -----------------------------------------------------------------------------------------
