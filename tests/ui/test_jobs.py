@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import pytest
 from pytestqt.qtbot import QtBot
-from sce_desktop.controllers.worker_thread import UPDATES_PER_SECOND
 
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue, drop
+from sce_desktop.controllers.worker_thread import UPDATES_PER_SECOND
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
