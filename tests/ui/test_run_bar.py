@@ -52,6 +52,7 @@ class Engine:
         _model_cache: object,
         choice: ModelChoice,
         _first: object,
+        _on_scored: object,
         *,
         progress: Progress,
     ) -> list[Any]:
