@@ -29,7 +29,9 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.core.hits import hits
 from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
@@ -45,6 +47,7 @@ from sce_desktop.ui.rows.row_lines import label_lines
 from sce_desktop.ui.rows.row_text import RowText, length_of
 from sce_desktop.ui.rows.selected_rows import SelectedRows
 from sce_desktop.ui.rows.standing import Standing, answer_by, answer_of
+from sce_desktop.ui.rows.text_marks import Mark
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -169,6 +172,7 @@ class RowPanel(QWidget):
 
     def _connect(self) -> None:
         self._navigation.currentRowChanged.connect(self._show_row)
+        self._navigation.queryChanged.connect(self._mark_hits)
         self._navigation.selectionChanged.connect(self._show_selected)
         self._workspace.labelsChanged.connect(self._on_labels)
         self._workspace.scoresChanged.connect(self._on_scores)
@@ -256,11 +260,20 @@ class RowPanel(QWidget):
             )
         self.facts.setText(" · ".join(facts))
         self.text.set_text(row.text)
+        self._mark_hits()
         self.labels.start_over()
         self.cells.set_cells(project.columns, row.cells)
         self.area.verticalScrollBar().setValue(0)
         self._read_decision()
         self._read_scores()
+
+    @Slot()
+    def _mark_hits(self) -> None:
+        """Mark what is searched for in the text."""
+        project, row, searched = self._workspace.project, self._row, self._navigation.query.search
+        if project is not None and row is not None:
+            found = hits(row.text, needles(searched, project.columns)) if searched else []
+            self.text.marks.set_layer("search", [Mark(start, end, "hit") for start, end in found])
 
     def _read_scores(self) -> None:
         project, row = self._workspace.project, self._row
