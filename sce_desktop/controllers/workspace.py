@@ -103,7 +103,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        lane: Literal["models", "files", "reads", "maps", "edits"] = "files",
+        lane: Literal["models", "files", "reads", "maps", "edits", "reasons"] = "files",
         tell_failure: bool = True,
         first: bool = False,
         quiet: bool = False,

@@ -44,6 +44,7 @@ from sce_desktop.ui.rows.row_keys import RowKeys
 from sce_desktop.ui.rows.row_labels import RowLabels
 from sce_desktop.ui.rows.row_limit import RowLimit
 from sce_desktop.ui.rows.row_lines import label_lines
+from sce_desktop.ui.rows.row_reasons import RowReasons
 from sce_desktop.ui.rows.row_text import RowText, length_of
 from sce_desktop.ui.rows.selected_rows import SelectedRows
 from sce_desktop.ui.rows.standing import Standing, answer_by, answer_of
@@ -101,6 +102,7 @@ class RowPanel(QWidget):
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
         self.labels = RowLabels()
+        self.reasons = RowReasons(workspace, navigation, scorer, preferences, self.text.marks)
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
         self.others.setTextFormat(Qt.TextFormat.PlainText)
@@ -145,6 +147,7 @@ class RowPanel(QWidget):
         scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
         scrolled.setSpacing(px(SPACE_S))
         scrolled.addWidget(self.labels)
+        scrolled.addWidget(self.reasons)
         scrolled.addWidget(self.cells)
         scrolled.addStretch(1)
         self.area = QScrollArea()
@@ -190,6 +193,7 @@ class RowPanel(QWidget):
         self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
+        self.labels.pointedAt.connect(self.reasons.point_at)
         self.labels.finderChanged.connect(self._fit)
         self.labels.foundChanged.connect(self._show_found)
         self._keys.typing.connect(self.labels.set_typing)
@@ -242,6 +246,7 @@ class RowPanel(QWidget):
                 self._show_body()
                 self._show_parts(project, self._row)
         self._show_body()
+        self._explain()
         self._limit.set_text(self._row.text if self._row is not None else "")
 
     def _show_body(self) -> None:
@@ -310,7 +315,17 @@ class RowPanel(QWidget):
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
         kept, read_only = self._annotation is not None, self._workspace.read_only
         self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
+        self._explain()
         self._fit()
+
+    def _explain(self) -> None:
+        """Explain the label that the row has, or else the one that the model finds most probable."""
+        chosen = self._annotation.label_ids if self._annotation is not None else ()
+        labels = self._workspace.labels
+        first = (
+            labels[rows_data.best_first(self._scores[0], labels)[0]].id if self._scores and labels else None
+        )
+        self.reasons.set_row(self._row, chosen[0] if chosen else first)
 
     def _standing(self) -> Standing | None:
         """What Enter leaves the row with."""
@@ -373,6 +388,7 @@ class RowPanel(QWidget):
             "note": self.decision.edit_note,
             "back": self._take_back,
             "copies": self._copies.take,
+            "why": self.reasons.button.click,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
             "next": lambda: self._navigation.stepAsked.emit(1),
@@ -393,6 +409,7 @@ class RowPanel(QWidget):
         for arrow, name in ((self.previous, "previous"), (self.next, "next")):
             arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
         self.labels.show_key(shown_key(chosen["find"]))
+        self.reasons.show_key(chosen["why"])
 
     def _by_digit(self, choose: Callable[[], object]) -> None:
         """Choose by rank, and ask once whether that is what the user wants of digits."""
