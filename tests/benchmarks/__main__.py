@@ -54,6 +54,7 @@ def main() -> None:
         "--vectors", type=Path, help="file that keeps text vectors for the next time (findings, queues)"
     )
     parser.add_argument("--why-rows", type=int, default=500, help="of each set (why)")
+    parser.add_argument("--why-labelled", type=int, default=10_000, help="labelled rows to look among (why)")
     parser.add_argument("--why-threads", type=int, default=1, help="of the processor (why)")
     parser.add_argument(
         "--methods",
@@ -110,6 +111,7 @@ def main() -> None:
                 threads=args.why_threads,
                 methods=args.methods,
             )
+            why.run_neighbours(rows=args.why_labelled)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part in DATA_PARTS:

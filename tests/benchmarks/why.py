@@ -8,6 +8,7 @@ and rows with at least six of them. Gradient times input is here for comparison 
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,7 +18,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from numpy.typing import NDArray
 
-from sce_desktop.core.annotations import Label
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.word_spans import without_spans, word_spans
 from sce_desktop.ml.attribution import (
     MOST_WORDS,
@@ -31,6 +33,10 @@ from sce_desktop.ml.encoder.embedder import NativeEmbedder, readable
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.collections import load_set
+from sce_desktop.store.project import Project
+from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.tasks.insight.labelled_rows import LabelledRows
+from sce_desktop.tasks.scoring.vectors import KnownVectors
 from tests.benchmarks.measure import print_table
 
 REMOVED = (1, 3, 5)
@@ -59,6 +65,37 @@ def run(
         labels = [Label(one) for one in labelled.label_names]
         chosen = np.random.default_rng(seed).permutation(len(labelled))
         _measure(sce, name, [labelled.texts[place] for place in chosen], labels, rows, methods, seed)
+
+
+def run_neighbours(*, rows: int, asked: int = 200, width: int = 384) -> None:
+    """Measure and print how long the most similar of ``rows`` labelled rows take, for ``asked`` of them."""
+    rng = np.random.default_rng(0)
+    texts = [f"row {number} of the table" for number in range(rows)]
+    vectors = rng.standard_normal((rows, width)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    with tempfile.TemporaryDirectory() as folder, VectorCache(Path(folder) / "vectors.db") as cache:
+        cache.put("embedder", texts, vectors)
+        with Project.create(Path(folder) / "a.sce") as project:
+            project.add_rows(("text",), [[(text,) for text in texts]], text_columns=[0], source={})
+            label_set = project.set_labels([Label("one")])
+            project.decide(range(1, rows + 1), Decision.LABEL, [label_set.labels[0].id or 0])
+            known, labelled = KnownVectors("embedder", cache), LabelledRows()
+            seconds = []
+            for place in rng.choice(rows, asked + 1, replace=False).tolist():
+                start = time.perf_counter(), time.process_time()
+                labelled.nearest(project, known, place + 1, vectors[place], progress=SilentProgress())
+                seconds.append((time.perf_counter() - start[0], time.process_time() - start[1]))
+    first, *others = 1000 * np.array(seconds)
+    ms, busy = np.array(others).T
+    print_table(
+        f"The most similar of {rows:,} labelled rows, {asked} rows asked for",
+        ["", "first", "ms", "99%"],
+        [
+            ["by the clock", f"{first[0]:.0f}", f"{np.median(ms):.0f}", f"{np.percentile(ms, 99):.0f}"],
+            ["processor", f"{first[1]:.0f}", f"{np.median(busy):.0f}", f"{np.percentile(busy, 99):.0f}"],
+        ],
+        ["first: the first row of a session, for which the vectors of all labelled rows are read."],
+    )
 
 
 def _measure(
