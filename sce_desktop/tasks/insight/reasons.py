@@ -69,7 +69,8 @@ def explain_row(
         words.setdefault(folded(text[start:end]), []).append(number)
     most = float(np.abs(found.weights).max(initial=0.0))
     least = max(LEAST_LOST, LEAST_SHARE * most)
-    speak_for, against = [], []
+    speak_for: list[WordReason] = []
+    against: list[WordReason] = []
     for numbers in words.values():
         weights = found.weights[numbers]
         lost = float(weights[np.abs(weights).argmax()])

@@ -65,9 +65,8 @@ class RowReasons(QWidget):
         self.note = QLabel(wordWrap=True)
         self.note.setTextFormat(Qt.TextFormat.RichText)
         self.note.setAccessibleName(_("Note on the words"))
-        self.note.setText(
-            _("Approximation: the score without each word. {link}", link=f'<a href="#">{_("More")}</a>')
-        )
+        link = '<a href="#">' + _("More") + "</a>"
+        self.note.setText(_("Approximation: the score without each word. {link}", link=link))
         set_role(self.note, "muted")
         self.similar = SimilarRows()
         layout = QVBoxLayout(self)

@@ -97,7 +97,7 @@ class SimilarRows(QWidget):
         super().__init__(parent)
         self.title = QLabel(_("Similar rows you labelled"))
         set_role(self.title, "muted")
-        self.title.setToolTip(_("By the model’s text vectors; accepted predictions are left out"))
+        self.title.setToolTip(_("By the model's text vectors. Accepted predictions are excluded."))
         self.buttons: list[SimilarRow] = []
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
