@@ -28,7 +28,7 @@ class Question:
 
 def why_not(main: MainModel) -> str:
     """Why a loaded model explains nothing, in one sentence; empty if it can."""
-    from sce_desktop.ml.attribution import why_not
+    from sce_desktop.tasks.insight.reasons import why_not
 
     return why_not(main.named.model)
 

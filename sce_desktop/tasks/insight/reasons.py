@@ -44,6 +44,13 @@ class Reasons:
     read: int  # characters that the model reads; words behind them do nothing
 
 
+def why_not(model: object) -> str:
+    """Return why `explain_row` cannot explain ``model``, in one sentence; empty if it can."""
+    from sce_desktop.ml import attribution
+
+    return attribution.why_not(model)
+
+
 def explain_row(
     model: Any,
     text: str,
