@@ -5,8 +5,8 @@ explainer.wordsFound            Reasons: words that speak for the label and agai
 explainer.neighboursFound       list of Neighbour: similar rows that a person labelled
 explainer.failed                one sentence: why there are no words
 
-A lane of its own reads with the model that scores, so that neither waits for the other: a row takes some ten
-milliseconds of one core. Only where that model is not loaded yet is the lane of models asked.
+A worker of its own reads with the model that scores, so that neither waits for the other: a row takes some
+ten milliseconds of one core. Only where that model is not loaded yet is the worker of models asked.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Explainer(QObject):
         self._row: Row | None = None
         self._label_id: int | None = None
         self._neighbours_of: int | None = None  # the row that they were asked for
-        self._labelled: object | None = None  # `LabelledRows`, which only the lane uses
+        self._labelled: object | None = None  # `LabelledRows`, which only the worker uses
         self._asked: MainModel | None = None  # the model that was asked last
         self._jobs: list[Job] = []
         self._soon = QTimer(self, singleShot=True, interval=SOON_MS)
@@ -78,7 +78,7 @@ class Explainer(QObject):
     @Slot()
     def _on_models(self) -> None:
         """Another model may be the one that scores: what it says is not what is shown."""
-        main = self._scorer.shelf.main
+        main = self._scorer.model_cache.main
         if self._row is not None and main is not None and not self.busy and main is not self._asked:
             self._neighbours_of = None
             self.ask(self._row, self._label_id)
@@ -88,7 +88,7 @@ class Explainer(QObject):
         project = self._workspace.project
         if project is None or self._row is None:
             return
-        main = self._scorer.shelf.main
+        main = self._scorer.model_cache.main
         version = self._scorer.version.id if self._scorer.version is not None else None
         if main is not None and (main.base, main.version) == (self._scorer.base, version):
             self._explain(main)
@@ -96,13 +96,13 @@ class Explainer(QObject):
         job = self._workspace.submit(
             reasons_work.load_main,
             project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
             title=_("Loading {model}", model=self._scorer.title),
-            lane="models",
+            worker="models",
             first=True,
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._explain)
         job.failed.connect(self._on_failed)
@@ -111,7 +111,7 @@ class Explainer(QObject):
     @Slot(object)
     def _explain(self, main: MainModel | None) -> None:
         project, label_set = self._workspace.project, self._workspace.label_set
-        row, known = self._row, self._scorer.shelf.known_vectors
+        row, known = self._row, self._scorer.model_cache.known_vectors
         if project is None or row is None or main is None:
             return
         self._asked = main
@@ -125,9 +125,9 @@ class Explainer(QObject):
                 main,
                 Question(row, label_set, self._label_id),
                 title=_("Why this label"),
-                lane="reasons",
+                worker="reasons",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
             job.finished.connect(self.wordsFound)
             job.failed.connect(self._on_failed)
@@ -145,9 +145,9 @@ class Explainer(QObject):
                 self._labelled,
                 row,
                 title=_("Similar labelled rows"),
-                lane="reasons",
+                worker="reasons",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
             job.finished.connect(self._on_neighbours)
             self._jobs.append(job)

@@ -1,4 +1,4 @@
-"""What the lanes run to say why a row has its label."""
+"""What the workers run to say why a row has its label."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def why_not(main: MainModel) -> str:
 
 
 def load_main(
-    project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> MainModel | None:
-    """Load what scores ``project``, if it is not there yet. For the lane of models."""
-    shelf.load_for(project, choice, progress=progress)
-    return shelf.main
+    """Load what scores ``project``, if it is not there yet. For the worker of models."""
+    model_cache.load_for(project, choice, progress=progress)
+    return model_cache.main
 
 
 def explain(main: MainModel, question: Question, *, progress: Progress) -> Reasons:

@@ -51,15 +51,15 @@ def panel(
     panel.show()
     cache = DictCache()
     model.embed([text for text in TEXTS if text], cache=cache)
-    shelf = controllers.scorer.shelf
-    shelf.main = MainModel(NamedModel("sce", "tiny", model), controllers.scorer.base, None)
-    shelf.known_vectors = KnownVectors(model.text_embedder.key, cache)
+    model_cache = controllers.scorer.model_cache
+    model_cache.main = MainModel(NamedModel("sce", "tiny", model), controllers.scorer.base, None)
+    model_cache.known_vectors = KnownVectors(model.text_embedder.key, cache)
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
     controllers.navigation.set_current_row(1)
     yield panel
     controllers.preferences.change_setting("reasons", False)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reasons.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reasons.busy)
 
 
 def answered(qtbot: QtBot, panel: RowPanel) -> None:
@@ -73,7 +73,7 @@ def marked(panel: RowPanel) -> list[str]:
 
 def test_nothing_is_asked_while_it_is_folded(qtbot: QtBot, controllers: Controllers, panel: RowPanel) -> None:
     submitted: list[object] = []
-    controllers.workspace.lanes.reasons.jobSubmitted.connect(submitted.append)
+    controllers.workspace.workers.reasons.jobSubmitted.connect(submitted.append)
     controllers.navigation.set_current_row(2)
     controllers.navigation.set_current_row(1)
     assert not panel.reasons.explainer.busy
@@ -173,7 +173,7 @@ def test_a_language_model_says_so(qtbot: QtBot, controllers: Controllers, panel:
     class Prompted:
         """A language model makes no text vectors."""
 
-    controllers.scorer.shelf.main = MainModel(
+    controllers.scorer.model_cache.main = MainModel(
         NamedModel("sce", "llm", Prompted()),  # type: ignore[arg-type]
         controllers.scorer.base,
         None,
@@ -202,11 +202,11 @@ def test_the_key_and_the_setting(qtbot: QtBot, controllers: Controllers, panel: 
 def test_the_model_is_loaded_where_it_is_not_there_yet(
     qtbot: QtBot, controllers: Controllers, panel: RowPanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = controllers.scorer.shelf
-    main, shelf.main = shelf.main, None
+    model_cache = controllers.scorer.model_cache
+    main, model_cache.main = model_cache.main, None
 
     def load(*_: object, **__: object) -> MainModel | None:
-        shelf.main = main
+        model_cache.main = main
         return main
 
     monkeypatch.setattr(reasons_work, "load_main", load)

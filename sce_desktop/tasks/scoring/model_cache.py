@@ -32,7 +32,7 @@ class MainModel:
 
 
 class ModelCache:
-    """The models that are loaded. Belongs to the model lane: its methods run nowhere else."""
+    """The models that are loaded. Belongs to the model worker: its methods run nowhere else."""
 
     def __init__(self, *, cache_megabytes: int) -> None:
         self._cache_megabytes = cache_megabytes
@@ -82,7 +82,7 @@ class ModelCache:
             self.main = None  # the old model's memory first
         models = load_models(session, [choice.model], baselines, progress).models
         from sce_desktop.tasks.scoring.vectors import (
-            KnownVectors,  # SQLAlchemy, which the files lane has by now
+            KnownVectors,  # SQLAlchemy, which the files worker has by now
         )
 
         embedder = embedder_of(models[0])
