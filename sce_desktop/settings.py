@@ -170,6 +170,14 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("compact", "normal", "comfortable"),
     ),
     Setting("label_cells", bool, True, N_("All-labels column"), N_("Shows the probability of every label.")),
+    Setting(
+        "reasons",
+        bool,
+        False,
+        N_("Why this label"),
+        N_("Marks words that speak for a label; lists similar labelled rows."),
+        shown=False,
+    ),
     Setting("blind", bool, False, N_("Blind mode"), N_("Hides predictions while you label.")),
     Setting(
         "digit_keys",

@@ -14,7 +14,8 @@
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
 the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
 downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
-and ``edits`` makes those edits of the project that touch very many rows, behind no export.
+``edits`` makes those edits of the project that touch very many rows, behind no export, and ``reasons`` says
+why the row on the screen has its label, with the model that ``models`` has loaded and goes on with.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the worker's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -312,9 +313,10 @@ class WorkerQueues:
         self.fetch = WorkerQueue("fetch")
         self.maps = WorkerQueue("maps")
         self.edits = WorkerQueue("edits")
+        self.reasons = WorkerQueue("reasons")
 
     def __iter__(self) -> Iterator[WorkerQueue]:
-        return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits))
+        return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits, self.reasons))
 
     def __enter__(self) -> Self:
         return self

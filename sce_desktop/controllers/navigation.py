@@ -26,6 +26,7 @@ class Navigation(QObject):
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
     nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
+    guideAsked = Signal(object)  # the widget whose page of the guide is to be shown
     panelAsked = Signal(object)  # title of a panel below that is to be shown
 
     def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Run
+from sce_desktop.core.search_terms import asks_people
 
 BY_SCORE = (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
 # The first word is stored with each decision (`queue_name`): it is never translated; `order_name` is shown.
@@ -189,4 +190,4 @@ def depends_on_people(query: RowQuery) -> bool:
     """Whether a decision or a mark may change which rows ``query`` finds, or their order."""
     filtered = query.label_ids or query.former_ids or query.decided_since or query.disagreeing
     ordered = query.order in (RowOrder.ANNOTATION, RowOrder.RARE)
-    return query.state is not RowState.ANY or bool(filtered) or ordered
+    return query.state is not RowState.ANY or bool(filtered) or ordered or asks_people(query.search)

@@ -103,7 +103,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "maps", "edits"] = "files",
+        worker: Literal["models", "files", "reads", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,25 +53,11 @@ AUDIT = "audit"
 OPEN_AUDIT = "audit, not blind"
 
 
-_QUOTED = re.compile(r'(?:^|(?<=\s))"([^"]+)"(?=\s|$)')
-
-
-def search_parts(search: str) -> tuple[str, ...]:
-    """Return the pieces of text that must all be there: ``search`` as it stands, spaces and all.
-
-    With phrases in quotes it is these and each word beside them. A quote within a word is no such thing.
-    """
-    phrases = _QUOTED.findall(search)
-    if not phrases:
-        return (search,) if search else ()
-    return tuple(dict.fromkeys([*phrases, *_QUOTED.sub(" ", search).split()]))
-
-
 @dataclass(frozen=True, slots=True)
 class RowQuery:
     """A filter and an order. The defaults ask for every row in file order; conditions are joined by "and"."""
 
-    search: str = ""  # text that the row's text must contain, letter case aside; see `search_parts`
+    search: str = ""  # as typed into the search box: words, phrases, columns; see `core.search_terms`
     pattern: str = ""  # regular expression that the row's text must match somewhere, letter case aside
     cells: tuple[CellFilter, ...] = ()  # all of these
     among: tuple[int, ...] | None = None  # only these rows: a selection on the map, similar rows, a sample

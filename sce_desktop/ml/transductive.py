@@ -187,10 +187,28 @@ class TransductiveModel:
                 progress.check()
         return Scores(found[:, : len(labels)], found[:, -1] if own.none is not None else None)
 
+    def score_without_neighbours(
+        self,
+        vectors: FloatArray,
+        labels: Sequence[Label],
+        *,
+        multi_label: bool = False,
+        progress: Progress | None = None,
+    ) -> Scores:
+        """Return what the texts themselves have to say in `score`: labels are refined, no row is smoothed."""
+        own = self.model.score(vectors, labels, multi_label=multi_label, progress=progress)
+        if asks_yes_no(labels, multi_label=multi_label):
+            return own
+        fit = self._fit(labels, progress)
+        q = torch.tensor(vectors, device=fit.moved.device)
+        answers = answers_by(own, slice(None), q, fit.moved, fit.level).cpu().numpy()
+        return Scores(answers[:, : len(labels)], own.none)
+
     def _fit(self, labels: Sequence[Label], progress: Progress | None) -> _Fit:
-        if self._fitted is None or self._fitted[0] != tuple(labels):
-            self._fitted = tuple(labels), self._fitted_to(labels, progress)
-        return self._fitted[1]
+        known = self._fitted  # read once: another thread may score other labels meanwhile
+        if known is None or known[0] != tuple(labels):
+            known = self._fitted = tuple(labels), self._fitted_to(labels, progress)
+        return known[1]
 
     def _fitted_to(self, labels: Sequence[Label], progress: Progress | None) -> _Fit:
         own = self.model.score(self.vectors, labels, progress=progress)

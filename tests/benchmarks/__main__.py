@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled
-sets; the last one an NVIDIA GPU too.
+is named), repair, relabel, and findings, queues, languages, why, embed-gpu, which need ``--data``, the
+labelled sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "queues", "languages", "embed-gpu")
+DATA_PARTS = ("findings", "queues", "languages", "why", "embed-gpu")
 OWN_PARTS = ("repair", "relabel")  # run when they are named
 
 
@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
-    parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, embed-gpu)")
+    parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
     parser.add_argument("--draws", type=int, default=100, help="random samples (findings)")
     parser.add_argument("--sample", type=int, default=200, help="rows of a random sample (findings)")
@@ -53,6 +53,16 @@ def main() -> None:
     parser.add_argument("--plot", type=Path, help="SVG file to draw (queues)")
     parser.add_argument(
         "--vectors", type=Path, help="file that keeps text vectors for the next time (findings, queues)"
+    )
+    parser.add_argument("--why-rows", type=int, default=500, help="of each set (why)")
+    parser.add_argument("--why-labelled", type=int, default=10_000, help="labelled rows to look among (why)")
+    parser.add_argument("--why-threads", type=int, default=1, help="of the processor (why)")
+    parser.add_argument(
+        "--methods",
+        nargs="+",
+        default=["pooled"],
+        choices=["pooled", "occlusion", "gradient"],
+        help="how words are weighed (why)",
     )
     args = parser.parse_args()
     known = PARTS + OWN_PARTS + DATA_PARTS
@@ -75,6 +85,7 @@ def main() -> None:
         score,
         store,
         tables,
+        why,
         window,
     )
     from tests.benchmarks.measure import machine
@@ -93,6 +104,16 @@ def main() -> None:
             store.run(rows=args.review_rows, labels=args.review_labels)
         elif part == "languages":
             languages.run(args.data)
+        elif part == "why":
+            why.run(
+                model=args.model,
+                data=args.data,
+                names=args.sets or ["us_congress_bills"],
+                rows=args.why_rows,
+                threads=args.why_threads,
+                methods=args.methods,
+            )
+            why.run_neighbours(rows=args.why_labelled)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part in DATA_PARTS:

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from sce_desktop.core import folding
+from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.query import RowQuery, search_parts
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content import search
 from sce_desktop.store.file import functions, schema
 from sce_desktop.store.project import Project
-from tests.store.conftest import fill
+from tests.store.conftest import fill, use_labels
 from tests.store.statements import statements
 from tests.store.test_importing import CancelAfter
 
@@ -46,11 +47,17 @@ NEEDLES = {
     '"': [5],
     "parcel": [1, 5],
     "late OR lost": [6],
+    '"late OR lost"': [6],
+    "again late": [2],  # words, in any order
+    '"again late"': [],
     "found*": [6],
     "lost) NOT": [6],
-    "text:late": [],
+    "text:late": [1, 2, 6, 16],
+    "nothing:late": [],  # names no column
     "^late": [],
-    "late -again": [],
+    "late -again": [1, 6, 16],
+    "late -": [],  # a minus alone is a sign
+    '-late -ärger -"50 off"': [4, 5, 9, 10, 11, 12, 13, 14, 15],
     "NEAR(late again)": [],
     "ärger": [7, 8],
     "ÄRGER": [7, 8],
@@ -66,7 +73,7 @@ NEEDLES = {
     "after": [],  # LIKE ends at a NUL; see test_texts_behind_a_nul
     "line\nbreak": [14],
     " ": [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12],
-    "e a": [2, 4],
+    '"e a"': [2, 4],
     "late" * 900: [16],
     "late" * 1_001: [],
     "x" * 60_000: [],
@@ -288,23 +295,6 @@ def test_rows_of_an_unfinished_import_are_not_indexed(project: Project) -> None:
 # --- phrases and patterns
 
 
-@pytest.mark.parametrize(
-    ("search", "parts"),
-    [
-        ("", ()),
-        ("two words ", ("two words ",)),
-        ('"late delivery" refund', ("late delivery", "refund")),
-        ('"a b" "c d"', ("a b", "c d")),
-        ('50% "off"', ("off", "50%")),
-        ('5" screen', ('5" screen',)),
-        ('"open', ('"open',)),
-        ('say"so"now', ('say"so"now',)),
-    ],
-)
-def test_phrases(search: str, parts: tuple[str, ...]) -> None:
-    assert search_parts(search) == parts
-
-
 def test_phrases_and_words_must_all_be_there(project: Project) -> None:
     fill(project, ["late delivery, refund", "refund of a late delivery", "delivery late, refund", "late"])
     assert project.row_ids(RowQuery(search='"late delivery" refund')).tolist() == [1, 2]
@@ -341,3 +331,71 @@ def test_the_index_is_asked_for_what_is_rare_alone(project: Project) -> None:
             assert len(found(project, needle)) == count
         (answer,) = (one for one in told if "LIKE" in one)
         assert ("MATCH" in answer) is by_index, needle
+
+
+# --- columns, labels and what else people say
+
+
+def with_columns(project: Project) -> list[int]:
+    rows = [
+        ("Late parcel", "New York", None),
+        ("Late again", "york", "x"),
+        ("Refund please", "Köln", "NEW"),
+        ("late", "newYork", "50%"),
+    ]
+    batch = [(f"r{n}", *row) for n, row in enumerate(rows, 1)]
+    project.add_rows(("ref", "text", "City", "Order code"), [batch], text_columns=[1], source={})
+    return use_labels(project, "Delivery", "Delivery cost", "Refund")
+
+
+@pytest.mark.parametrize(
+    ("search", "ids"),
+    [
+        ("city:york", [1, 2, 4]),
+        ('city:"New York"', [1]),
+        ("late -city:york", []),
+        ("-city:york", [3]),
+        ("city:koln", [3]),
+        ("city:kÖln", [3]),
+        ("text:late city:new", [1, 4]),
+        ('"order code":new', [3]),
+        ('-"order code":new', [1, 2, 4]),  # an empty cell contains nothing
+        ('"order code":50%', [4]),
+        ("ref:r2", [2]),
+        ("new", []),  # texts alone, where no column is named
+    ],
+)
+def test_a_column_is_searched_where_it_is_named(project: Project, search: str, ids: list[int]) -> None:
+    with_columns(project)
+    assert found(project, search) == ids
+    project.build_search_index()
+    assert found(project, search) == ids
+
+
+def test_columns_are_found_by_name_when_several_make_the_text(project: Project) -> None:
+    rows = [("late", "York", "a"), ("soon", "Rome", "late")]
+    project.add_rows(("title", "city", "body"), [rows], text_columns=[0, 2], source={})
+    assert found(project, "late") == [1, 2]
+    assert found(project, "title:late") == [1]
+    assert found(project, "body:late city:rome") == [2]
+
+
+def test_labels_states_notes_and_annotators_are_searched(project: Project) -> None:
+    delivery, cost, _refund = with_columns(project)
+    project.decide([1], Decision.LABEL, (delivery,))
+    project.decide([2], Decision.LABEL, (cost,))
+    project.decide([3], Decision.NONE)
+    project.set_marks(4, flag=True, note="Call back on Monday")
+    assert found(project, "label:delivery") == [1]  # the label of that name
+    assert found(project, "label:deliv") == [1, 2]  # else those that contain it
+    assert found(project, "-label:deliv") == [3, 4]
+    assert found(project, "label:strange") == []
+    assert found(project, "is:labelled") == [1, 2]
+    assert found(project, "is:unlabelled") == [4]
+    assert found(project, "is:none") == [3]
+    assert found(project, "late -is:labelled") == [4]
+    assert found(project, "is:flagged note:monday") == [4]
+    assert found(project, "annotator:eva") == []
+    project.add_coder("Éva", "file.csv", {1: "Delivery", 3: "Refund"})
+    assert found(project, "annotator:eva") == [1, 3]
+    assert found(project, "-annotator:eva late") == [2, 4]

@@ -84,7 +84,7 @@ def test_labelled_only_and_the_number_told_before(project: Project, tmp_path: Pa
 
 
 def test_the_rows_shown_in_the_order_shown(project: Project, tmp_path: Path) -> None:
-    query = RowQuery(search="damage 1", order=RowOrder.LENGTH, descending=True)
+    query = RowQuery(search='"damage 1"', order=RowOrder.LENGTH, descending=True)
     rows = export(project, tmp_path / "out.csv", only="shown", query=query)
     assert {row["text"][:8] for row in rows} == {"damage 1"}
     lengths = [len(row["text"]) for row in rows]

@@ -229,7 +229,7 @@ def _scores_kept(scene: Scene) -> None:
 def _still_searched(scene: Scene) -> None:
     from sce_desktop.core.query import RowQuery
 
-    assert scene.project.row_ids(RowQuery(search=f"{ROWS - 1} ")).tolist() == [ROWS]
+    assert scene.project.row_ids(RowQuery(search=f'"{ROWS - 1} "')).tolist() == [ROWS]
 
 
 def _old_file(name: str) -> Callable[[Scene], None]:

@@ -269,9 +269,11 @@ class SCEModel(
 
     def _scorer_for(self, labels: Sequence[Label], progress: Progress | None) -> Scorer:
         wordings = tuple(wordings_of(label) for label in labels)
-        if self._scorer is None or self._scorer[0] != wordings:
-            self._scorer = wordings, make_scorer(self.head, self.label_vectors(labels, progress))
-        return self._scorer[1]
+        known = self._scorer  # read once: another thread may score other labels meanwhile
+        if known is None or known[0] != wordings:
+            known = wordings, make_scorer(self.head, self.label_vectors(labels, progress))
+            self._scorer = known
+        return known[1]
 
     @torch.inference_mode()
     def label_vectors(self, labels: Sequence[Label], progress: Progress | None = None) -> LabelVectors:

@@ -9,9 +9,11 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.query import CellFilter, RowQuery, RowState, search_parts
+from sce_desktop.core.query import CellFilter, RowQuery, RowState
+from sce_desktop.core.search_terms import search_terms
 from sce_desktop.store.annotations import coders, decisions
-from sce_desktop.store.content import search
+from sce_desktop.store.content import search, searched
+from sce_desktop.store.content.cells import cell_of
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
@@ -56,7 +58,9 @@ def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
         twice = among(_duplicates(last))
         found.append(twice if query.duplicate else ~twice)
     found += [among(_with_cell(connection, wanted, last)) for wanted in query.cells]
-    found += [among(search.matching_ids(connection, part)) for part in search_parts(query.search)]
+    for term in search_terms(query.search, shape(connection).columns if query.search else ()):
+        met = among(searched.statement(connection, term, last))
+        found.append(~met if term.excluded else met)
     if query.pattern:  # the dearest one: only rows that are left
         left = np.logical_and.reduce(found) if found else np.ones(last + 1, bool)
         found.append(mask(search.matching_pattern(connection, query.pattern, left), last))
@@ -75,29 +79,13 @@ def _duplicates(last: int) -> sa.Select[Any]:
 
 
 def _with_cell(connection: sa.Connection, wanted: CellFilter, last: int) -> sa.Select[Any]:
-    """Return the statement for the ids of the rows with one of some values in a column.
-
-    The cells are a JSON list in which the text's cell is left out where it is the text itself
-    (`importing`), so places after it are one less.
-    """
-    layout = shape(connection)
-    width = len(layout.columns)
-    text_at = layout.text_columns[0] if layout.text_columns else width
-    whole = _cell(wanted.column)
-    if len(layout.text_columns) != 1 or wanted.column < text_at:
-        cell = whole
-    else:
-        packed: sa.ColumnElement[Any] = _rows.text if wanted.column == text_at else _cell(wanted.column - 1)
-        cell = sa.case((sa.func.json_array_length(_rows.cells) == width, whole), else_=packed)
+    """Return the statement for the ids of the rows with one of some values in a column."""
+    cell = cell_of(connection, wanted.column)
     values = [value for value in wanted.values if value is not None]
     matches: sa.ColumnElement[bool] = cell.in_(values)
     if None in wanted.values:
         matches |= cell.is_(None) | (cell == "")
     return sa.select(_rows.id).where(_rows.id <= last, matches)
-
-
-def _cell(place: int) -> sa.ColumnElement[Any]:
-    return sa.func.json_extract(_rows.cells, f"$[{place}]")
 
 
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.core.choices import ModelChoice
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 
+@dataclass(frozen=True, slots=True)
+class MainModel:
+    """The model that scores: ``base`` is what was loaded, ``version`` the id of the version put on it."""
+
+    named: NamedModel
+    base: str
+    version: int | None
+
+
 class ModelCache:
     """The models that are loaded. Belongs to the model worker: its methods run nowhere else."""
 
@@ -34,6 +43,7 @@ class ModelCache:
         self._version: tuple[object, SCEModel] | None = None  # the last one that was put together
         self._transductive: TransductiveModel | None = None  # fitted to the last table
         self.known_vectors: KnownVectors | None = None  # of the main model, for any thread
+        self.main: MainModel | None = None  # the model that scores, ready, for any thread
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.precision = ""  # what text embedders multiply in, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
@@ -45,7 +55,7 @@ class ModelCache:
         place = (choice.device, choice.threads, choice.precision)
         if self._session is None or place != self._place:
             progress.report(0, None, stage=_("starting torch"))
-            self._session = self._transductive = None  # the old device's memory first
+            self._session = self._transductive = self.main = None  # the old device's memory first
             preload_torch()
             self._session = open_session(*place)
             self._place = place
@@ -68,6 +78,8 @@ class ModelCache:
 
         session = self.open(choice, progress=progress)
         baselines = parse_baselines(choice.baselines)
+        if self.main is not None and self.main.base != choice.model:
+            self.main = None  # the old model's memory first
         models = load_models(session, [choice.model], baselines, progress).models
         from sce_desktop.tasks.scoring.vectors import (
             KnownVectors,  # SQLAlchemy, which the files worker has by now
@@ -88,6 +100,7 @@ class ModelCache:
         version = project.active_version()
         if version is not None:
             models[0] = NamedModel(MAIN_ALIAS, version.title, self.version_model(project, version))
+        self.main = MainModel(models[0], choice.model, version.id if version is not None else None)
         return models
 
     def transductive(self, project: Project, named: NamedModel, *, progress: Progress) -> NamedModel:

@@ -92,16 +92,26 @@ def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> N
 
 def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
     """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit."""
-    metrics = painter.fontMetrics()
     flags = _flags(right_to_left=right_to_left, right=right_to_left)
+    for box, line in fitted_lines(painter, area, text, lines):
+        painter.drawText(box, flags, line)
+
+
+def fitted_lines(painter: QPainter, area: QRect, text: str, lines: int) -> list[tuple[QRect, str]]:
+    """Return what `draw_lines` draws of ``text``, and where."""
+    metrics = painter.fontMetrics()
     fitting = [text]
     if lines > 1 and metrics.horizontalAdvance(text) > area.width():
         fitting = _broken(text, painter.font(), area.width(), lines)
     height = metrics.lineSpacing()
     top = area.top() + (area.height() - height * len(fitting)) // 2
-    for number, line in enumerate(fitting):
-        box = QRect(area.left(), top + number * height, area.width(), height)
-        painter.drawText(box, flags, metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()))
+    return [
+        (
+            QRect(area.left(), top + number * height, area.width(), height),
+            metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()),
+        )
+        for number, line in enumerate(fitting)
+    ]
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import overload
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QColor, QEnterEvent, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
@@ -86,6 +86,8 @@ class LazyLines(Sequence[LabelLine]):
 class LabelButton(QAbstractButton):
     """One label: name, per cent, key, and a bar for each model."""
 
+    pointedAt = Signal(object)  # the id of its label when the mouse comes, None when it goes
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._line: LabelLine | None = None
@@ -154,6 +156,16 @@ class LabelButton(QAbstractButton):
         """Show no key cap while one is ``typing`` into a field; its place stays free."""
         self._typing = typing
         self.update()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Say that the mouse has come."""
+        super().enterEvent(event)
+        self.pointedAt.emit(self._line.label_id if self._line is not None else None)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Say that the mouse has gone."""
+        super().leaveEvent(event)
+        self.pointedAt.emit(None)
 
     def sizeHint(self) -> QSize:
         """Return the height of a name and its bars."""
@@ -225,6 +237,7 @@ class RowLabels(QWidget):
     """The labels of a row, best first; typing finds the others."""
 
     chosen = Signal(object)  # label id
+    pointedAt = Signal(object)  # label id under the mouse, or None
     left = Signal()  # the user has finished typing
     foundChanged = Signal()  # another label is found, or one types no more
     finderChanged = Signal()  # it has come or gone, and with it height
@@ -366,6 +379,7 @@ class RowLabels(QWidget):
             button.set_typing(self._typing)
             button.set_many(self._many)
             button.clicked.connect(lambda _checked=False, button=button: self._choose(button))
+            button.pointedAt.connect(self.pointedAt)
             self._layout.insertWidget(self._layout.count() - 2, button)
             self.buttons.append(button)
         for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):

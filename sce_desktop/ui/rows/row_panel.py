@@ -29,8 +29,10 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
+from sce_desktop.core.hits import hits
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.scored import about_row
+from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
@@ -43,9 +45,11 @@ from sce_desktop.ui.rows.row_keys import RowKeys
 from sce_desktop.ui.rows.row_labels import RowLabels
 from sce_desktop.ui.rows.row_limit import RowLimit
 from sce_desktop.ui.rows.row_lines import label_lines
+from sce_desktop.ui.rows.row_reasons import RowReasons
 from sce_desktop.ui.rows.row_text import RowText, length_of
 from sce_desktop.ui.rows.selected_rows import SelectedRows
 from sce_desktop.ui.rows.standing import Standing, answer_by, answer_of
+from sce_desktop.ui.rows.text_marks import Mark
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
@@ -99,6 +103,7 @@ class RowPanel(QWidget):
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
         self.labels = RowLabels()
+        self.reasons = RowReasons(workspace, navigation, scorer, preferences, self.text.marks)
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
         self.others.setTextFormat(Qt.TextFormat.PlainText)
@@ -143,6 +148,7 @@ class RowPanel(QWidget):
         scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
         scrolled.setSpacing(px(SPACE_S))
         scrolled.addWidget(self.labels)
+        scrolled.addWidget(self.reasons)
         scrolled.addWidget(self.cells)
         scrolled.addStretch(1)
         self.area = QScrollArea()
@@ -170,6 +176,7 @@ class RowPanel(QWidget):
 
     def _connect(self) -> None:
         self._navigation.currentRowChanged.connect(self._show_row)
+        self._navigation.queryChanged.connect(self._mark_hits)
         self._navigation.selectionChanged.connect(self._show_selected)
         self._workspace.labelsChanged.connect(self._on_labels)
         self._workspace.scoresChanged.connect(self._on_scores)
@@ -187,6 +194,7 @@ class RowPanel(QWidget):
         self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
+        self.labels.pointedAt.connect(self.reasons.point_at)
         self.labels.finderChanged.connect(self._fit)
         self.labels.foundChanged.connect(self._show_found)
         self._keys.typing.connect(self.labels.set_typing)
@@ -239,6 +247,7 @@ class RowPanel(QWidget):
                 self._show_body()
                 self._show_parts(project, self._row)
         self._show_body()
+        self._explain()
         self._limit.set_text(self._row.text if self._row is not None else "")
 
     def _show_body(self) -> None:
@@ -257,11 +266,20 @@ class RowPanel(QWidget):
             )
         self.facts.setText(" · ".join(facts))
         self.text.set_text(row.text)
+        self._mark_hits()
         self.labels.start_over()
         self.cells.set_cells(project.columns, row.cells)
         self.area.verticalScrollBar().setValue(0)
         self._read_decision()
         self._read_scores()
+
+    @Slot()
+    def _mark_hits(self) -> None:
+        """Mark what is searched for in the text."""
+        project, row, searched = self._workspace.project, self._row, self._navigation.query.search
+        if project is not None and row is not None:
+            found = hits(row.text, needles(searched, project.columns)) if searched else []
+            self.text.marks.set_layer("search", [Mark(start, end, "hit") for start, end in found])
 
     def _read_scores(self) -> None:
         project, row = self._workspace.project, self._row
@@ -298,7 +316,17 @@ class RowPanel(QWidget):
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
         kept, read_only = self._annotation is not None, self._workspace.read_only
         self.decision.set_acceptable(" + ".join(names), kept=kept, read_only=read_only)
+        self._explain()
         self._fit()
+
+    def _explain(self) -> None:
+        """Explain the label that the row has, or else the one that the model finds most probable."""
+        chosen = self._annotation.label_ids if self._annotation is not None else ()
+        labels = self._workspace.labels
+        first = (
+            labels[rows_data.best_first(self._scores[0], labels)[0]].id if self._scores and labels else None
+        )
+        self.reasons.set_row(self._row, chosen[0] if chosen else first)
 
     def _standing(self) -> Standing | None:
         """What Enter leaves the row with."""
@@ -362,6 +390,7 @@ class RowPanel(QWidget):
             "note": self.decision.edit_note,
             "back": self._take_back,
             "copies": self._copies.accept,
+            "why": self.reasons.button.click,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
             "next": lambda: self._navigation.stepAsked.emit(1),
@@ -382,6 +411,7 @@ class RowPanel(QWidget):
         for arrow, name in ((self.previous, "previous"), (self.next, "next")):
             arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
         self.labels.show_key(shown_key(chosen["find"]))
+        self.reasons.show_key(chosen["why"])
 
     def _by_digit(self, choose: Callable[[], object]) -> None:
         """Choose by rank, and ask once whether that is what the user wants of digits."""

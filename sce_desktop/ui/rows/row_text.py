@@ -20,6 +20,7 @@ from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.theme import font, px, set_role
+from sce_desktop.ui.rows.text_marks import TextMarks
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
 _MOST_HEIGHT = 230
@@ -132,6 +133,7 @@ class RowText(QObject):
         self._low = self._short = False
         self._noted = ("", "")
         self.view = _Text()
+        self.marks = TextMarks(self.view)
         self.more = QPushButton(_("Show more"))
         self.more.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         set_role(self.more, "quiet")
@@ -158,6 +160,7 @@ class RowText(QObject):
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.view.document().setDefaultTextOption(option)
         self.view.setPlainText(text[: self._shown])
+        self.marks.set_text(text, self._shown)
         self.view.setPlaceholderText(_("This row has no text.") if is_blank(text) else "")
         self.set_note("")
         self._show_rest()
@@ -180,6 +183,7 @@ class RowText(QObject):
         cursor = QTextCursor(self.view.document())
         cursor.movePosition(QTextCursor.MoveOperation.End)
         cursor.insertText(part)
+        self.marks.set_text(self._text, self._shown)
         self._show_rest()
         self.view.fit()
 

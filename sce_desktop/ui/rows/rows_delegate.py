@@ -17,6 +17,7 @@ from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
+from sce_desktop.ui.rows.search_marks import draw_hits
 
 Index = QModelIndex | QPersistentModelIndex
 PADDING = 6  # as that of the headings
@@ -62,6 +63,7 @@ class RowsDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._model = model
         self.lines = 1  # of text in a row
+        self.needles: tuple[str, ...] = ()  # marked in the texts: what is searched for
         self._mirror = False  # the layout is from right to left
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -147,8 +149,11 @@ class RowsDelegate(QStyledItemDelegate):
             painter.setFont(font)
             painter.drawText(area, _START, rows_text.NO_TEXT)
             return
+        right = row.right_to_left
+        if self.needles:
+            draw_hits(painter, area, row.text, self.lines, self.needles, right_to_left=right)
         painter.setPen(QColor(colours.ink))
-        draw_lines(painter, area, row.text, self.lines, right_to_left=row.right_to_left)
+        draw_lines(painter, area, row.text, self.lines, right_to_left=right)
 
     def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.annotation is None:

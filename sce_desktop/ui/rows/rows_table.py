@@ -120,6 +120,12 @@ class RowsTable(QTableView):
             self.scrollTo(top, QAbstractItemView.ScrollHint.PositionAtTop)
         self.viewport().update()
 
+    def mark(self, needles: tuple[str, ...]) -> None:
+        """Mark ``needles`` in the texts."""
+        if needles != self._delegate.needles:
+            self._delegate.needles = needles
+            self.viewport().update()
+
     def set_most(self, number: int) -> None:
         """Make room for row numbers up to ``number``."""
         if len(str(number)) != len(str(self._most)):

@@ -38,6 +38,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.scored import other_runs
+from sce_desktop.core.search_terms import is_plain, needles
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
@@ -138,6 +139,8 @@ class RowsView(QWidget):
         self._navigation.stepAsked.connect(self._step)
         self._navigation.nextAsked.connect(self._go_on)
         self._navigation.queryFailed.connect(self._on_failed)
+        self._navigation.queryChanged.connect(self._mark_hits)
+        self._workspace.projectOpened.connect(self._mark_hits)
         self._navigation.rowsFocusAsked.connect(self.table.setFocus)
         self._navigation.rowAsked.connect(self._show_row_id)
         self._navigation.currentRowChanged.connect(self._follow_current)
@@ -371,13 +374,22 @@ class RowsView(QWidget):
             self._navigation.set_query(query)
 
     @Slot()
+    def _mark_hits(self) -> None:
+        project = self._workspace.project
+        searched = self._navigation.query.search if project is not None else ""
+        self.table.mark(needles(searched, project.columns) if project is not None and searched else ())
+
+    @Slot()
     def _clear_filters(self) -> None:
         self._navigation.set_query(without_filters(self._navigation.query))
 
 
 def _why_empty(query: RowQuery) -> str:
     if query.search and not has_filters(replace(query, search="")):
-        return _("No text contains “{text}”.", text=isolated(query.search))
+        searched = isolated(query.search)
+        if is_plain(query.search):
+            return _("No text contains “{text}”.", text=searched)
+        return _("No row matches “{text}”.", text=searched)
     if query.former_ids:
         return _("All rows of the split label are labelled.")
     if query.state is RowState.UNLABELLED:

@@ -14,6 +14,7 @@ PAGES = {
     "FilterBar": "guide/review.md#filters",
     "RowsView": "guide/review.md",
     "RowPanel": "guide/review.md#one-row",
+    "RowReasons": "guide/review.md#why-this-label",
     "FineTunePanel": "guide/fine-tune.md",
     "EvaluatePanel": "guide/evaluate.md",
     "FindingsPanel": "guide/findings.md",

@@ -134,6 +134,7 @@ class MainWindow(QMainWindow):
         )  # offers go back to a version, but for this:
         controllers.review.over.connect(self.strip.end_offer)
         controllers.navigation.panelAsked.connect(self.show_panel)
+        controllers.navigation.guideAsked.connect(self.show_guide)
         controllers.workspace.projectOpened.connect(self._on_opened)
         controllers.workspace.projectOpened.connect(self.strip.end_offer)
         controllers.workspace.projectClosed.connect(self._on_closed)

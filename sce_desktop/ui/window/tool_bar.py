@@ -21,6 +21,9 @@ _NAME, _PROBLEM = 220, 260  # pixels at most
 _WIDE = 1180  # pixels; below, the number of rows is left to the status bar
 
 
+HOW = _('All words must occur. Also: -word, "exact phrase", column:value')
+
+
 class _SearchBox(QLineEdit):
     """Gives way where the window is narrow."""
 
@@ -102,6 +105,7 @@ class ToolBar(QToolBar):
         navigation.queryFailed.connect(self._show_problem)
         workspace.projectOpened.connect(self._show_project)
         workspace.rowsChanged.connect(self._show_project)
+        self._show_problem("")
 
     def minimumSizeHint(self) -> QSize:
         """Return the least size that shows all; Qt hides behind an arrow what the screen cannot hold."""
@@ -133,6 +137,7 @@ class ToolBar(QToolBar):
     @Slot(bool)
     def _on_pattern(self, on: bool) -> None:
         self.search.show_hint(by_pattern=on)
+        self._show_problem("")
         self._search()
 
     @Slot()
@@ -163,7 +168,7 @@ class ToolBar(QToolBar):
     @Slot(object)
     def _show_problem(self, sentence: str) -> None:
         self.problem.setText(sentence)
-        self.search.setToolTip(sentence)
+        self.search.setToolTip(sentence or ("" if self.pattern.isChecked() else HOW))
         if bool(sentence) != bool(self.search.property("wrong")):
             self.search.setProperty("wrong", bool(sentence))
             self.search.style().unpolish(self.search)
