@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
+from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import scoring
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -48,7 +49,14 @@ class Gate:
         self.waiting.clear()
 
     def score(
-        self, project: Project, _model_cache: object, _choice: object, first: IdArray, *, progress: Progress
+        self,
+        project: Project,
+        _model_cache: object,
+        _choice: object,
+        first: IdArray,
+        on_scored: Callable[[ScoredChunk], None],
+        *,
+        progress: Progress,
     ) -> list[Run]:
         gate = self
 
@@ -61,7 +69,9 @@ class Gate:
             NamedModel("sce", "fake", Gated()),
             NamedModel("similarity", "near", Gated("near", kind="similarity")),
         ]
-        return scoring.score_project(project, models, first_ids=first[:0], progress=progress)
+        return scoring.score_project(
+            project, models, first_ids=first[:0], on_scored=on_scored, progress=progress
+        )
 
 
 @pytest.fixture
