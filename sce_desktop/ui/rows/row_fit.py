@@ -95,9 +95,9 @@ class RowHeight(QObject):
         self._parts.text.set_low(low)
         self._parts.decision.set_low(low)
         if low:
-            self._parts.head.insertWidget(1, self._parts.decision.said, 1)
+            self._parts.head.insertWidget(1, self._parts.decision.state_line, 1)
         else:
-            self._parts.decision.take_said()
+            self._parts.decision.take_state_line()
         return True
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:

@@ -186,7 +186,7 @@ class RowsTable(QTableView):
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
             corner = heading + (0 if self._corner is None else self._corner.width())
             return ((0, max(corner, digits + around + px(SIGNS_WIDTH))),)
-        if not self._says_something(column):
+        if not self._is_not_empty(column):
             return ((0, heading),)
         if column == Column.CELLS:
             return ((0, heading), (_CELLS, strip_width(len(self._rows_model().labels)) + around))
@@ -207,7 +207,7 @@ class RowsTable(QTableView):
         arrow = px(14) if column == self.header.sortIndicatorSection() else 0
         return QFontMetrics(font("column")).horizontalAdvance(str(words)) + 2 * px(PADDING) + px(8) + arrow
 
-    def _says_something(self, column: int) -> bool:
+    def _is_not_empty(self, column: int) -> bool:
         """Whether there is more in a column than its heading: decisions, or scores."""
         if column == Column.YOURS:
             return self._decided

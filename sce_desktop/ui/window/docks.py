@@ -26,9 +26,9 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import menu_text
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.looking import is_seen
 from sce_desktop.ui.kit.parts import DockPart
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.kit.visibility import is_seen
 
 _WIDTH, _HEIGHT = 640, 272  # with its title, the dock is 300 high
 _LEAST = 520
