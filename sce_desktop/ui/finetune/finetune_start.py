@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -30,8 +32,9 @@ from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.start_words import excluded_words, kept_by_stop, stage_words
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 ORIGIN_NAMES = {Origin.HAND: _("By hand"), Origin.BULK: _("In bulk"), Origin.IMPORTED: _("Imported")}
 _ORIGIN_TIPS = {
@@ -64,7 +67,9 @@ class StartPane(QWidget):
         self.plan: Plan | None = None
         self.pace: AdapterPace | None = None  # of adapting the text embedder; None: not known
         self._cannot_adapt = ""
-        self.setMinimumWidth(px(_WIDTH - 40))
+        self.setMinimumWidth(px(_WIDTH - 8))
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         boxes = self._build_origins()
         facts = self._build_facts()
         buttons = self._build_buttons()
@@ -75,23 +80,22 @@ class StartPane(QWidget):
         set_role(self.kept_note, "muted")
         self.settings = self._build_settings()
         self.settings_button.toggled.connect(self._fold)
-        self._lay_out(boxes, facts, self.problem, buttons, self.bar, self.kept_note, self.settings)
+        self._lay_out((boxes, facts, self.problem, self.bar, self.kept_note, self.settings), buttons)
         self._tuner.changed.connect(self.show_state)
         preferences.settingsChanged.connect(self._follow_settings)
         scorer.modelsChanged.connect(self.show_state)
         self._fold(False)
         self.show_plan(None)
 
-    def _build_origins(self) -> QLayout:
+    def _build_origins(self) -> QWidget:
         self.origins = {origin: QCheckBox(ORIGIN_NAMES[origin]) for origin in ORIGINS}
-        boxes = QHBoxLayout()
-        boxes.setSpacing(px(SPACE_M))
+        boxes = QWidget()
+        flow = FlowLayout(boxes, gap=px(SPACE_M))
         for origin, box in self.origins.items():
             box.setChecked(origin in MEASURED_ON)
             box.setToolTip(_ORIGIN_TIPS[origin])
             box.toggled.connect(self.choicesChanged)
-            boxes.addWidget(box)
-        boxes.addStretch()
+            flow.addWidget(box)
         return boxes
 
     def _build_facts(self) -> QLayout:
@@ -137,8 +141,8 @@ class StartPane(QWidget):
         buttons.addWidget(self.settings_button)
         return buttons
 
-    def _lay_out(self, *parts: QLayout | QWidget) -> None:
-        """Put the parts below one another, under a heading, in a page that scrolls."""
+    def _lay_out(self, parts: Sequence[QLayout | QWidget], buttons: QLayout) -> None:
+        """Put the parts below one another, under a heading, in a page that scrolls; the buttons below it."""
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
@@ -160,6 +164,8 @@ class StartPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll)
+        buttons.setContentsMargins(px(SPACE_M), px(SPACE_XS), px(SPACE_M), px(SPACE_S))
+        layout.addLayout(buttons)  # not in what scrolls: the next step is always seen
 
     def _build_settings(self) -> QWidget:
         self.epochs = SpinBox(minimum=1, maximum=10_000, value=FinetuneSettings().epochs)

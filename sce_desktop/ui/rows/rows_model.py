@@ -7,6 +7,7 @@ row by row; only another query resets the model.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any
 
@@ -40,6 +41,7 @@ from sce_desktop.ui.rows.row_pages import RowPages
 
 MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
+HEADING_ROLE = Qt.ItemDataRole.UserRole + 1  # the words of a heading, where a sign stands for them too
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -74,6 +76,7 @@ class RowsModel(QAbstractTableModel):
         self.start = 0  # the place to begin at, where another order was chosen
         self._columns = Column.BASELINE + 1
         self._headings: list[str] = []
+        self._signs: frozenset[int] = frozenset()
         self.pages = RowPages(workspace, self)
         self.pages.changed.connect(self._on_changed)
         self.pages.asking.connect(self._on_asking)
@@ -123,13 +126,21 @@ class RowsModel(QAbstractTableModel):
         """Return the heading of a column, and what a click on it does."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return rows_text.heading(section, self.labels, self._aliases())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, HEADING_ROLE):
+            sign = role == Qt.ItemDataRole.DisplayRole and section in self._signs
+            return "≠" if sign else rows_text.heading(section, self.labels, self._aliases())
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return rows_text.heading_tip(section, self.runs)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
+
+    def set_signs(self, columns: Iterable[int]) -> None:
+        """Head these columns, which have no room for words, by the sign that stands in them."""
+        signs = frozenset(columns)
+        if signs != self._signs:
+            self._signs = signs
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
 
     # --- for the view --------------------------------------------------------------------------------------
 

@@ -6,8 +6,6 @@ it was found while one works down it: where a change would move rows, a line at 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
@@ -38,15 +36,16 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.scored import other_runs
-from sce_desktop.core.search_terms import is_plain, needles
-from sce_desktop.core.text import isolated
+from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.rows.column_widths import own_widths, stored_widths
+from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import RowsTable
-from sce_desktop.ui.rows.view_menu import add_view_actions, view_button
+from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
 
@@ -122,6 +121,9 @@ class RowsView(QWidget):
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
+        table.widthsChosen.connect(
+            lambda widths: self._preferences.change_setting(WIDTHS, stored_widths(widths))
+        )
         table.selectionModel().selectionChanged.connect(self._emit_selected)
         table.tooMany.connect(
             lambda most: self._messages.notify(
@@ -300,7 +302,7 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(0)
         else:
             filtered = has_filters(model.query)
-            why = _why_empty(model.query) if filtered else _("This project has no rows.")
+            why = why_empty(model.query) if filtered else _("This project has no rows.")
             self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
@@ -345,6 +347,7 @@ class RowsView(QWidget):
     def _apply_settings(self) -> None:
         settings = self._preferences.settings
         self.table.set_height(str(settings["row_height"]))
+        self.table.set_own_widths(own_widths(str(settings[WIDTHS])))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
             self.table.setColumnHidden(column, self._navigation.blind or not cells)
@@ -360,7 +363,8 @@ class RowsView(QWidget):
         if not ids:
             return
         menu = self.actions_menu.menu(ids)
-        add_view_actions(menu.addMenu(_("View")), self._preferences)
+        view = menu.addMenu(_("View"))
+        add_table_looks(view, self._preferences)
         menu.popup(at)
 
     # --- the query -----------------------------------------------------------------------------------------
@@ -382,16 +386,3 @@ class RowsView(QWidget):
     @Slot()
     def _clear_filters(self) -> None:
         self._navigation.set_query(without_filters(self._navigation.query))
-
-
-def _why_empty(query: RowQuery) -> str:
-    if query.search and not has_filters(replace(query, search="")):
-        searched = isolated(query.search)
-        if is_plain(query.search):
-            return _("No text contains “{text}”.", text=searched)
-        return _("No row matches “{text}”.", text=searched)
-    if query.former_ids:
-        return _("All rows of the split label are labelled.")
-    if query.state is RowState.UNLABELLED:
-        return _("Nothing left to label here.")
-    return _("No row matches the filters.")

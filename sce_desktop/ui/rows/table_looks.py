@@ -1,4 +1,4 @@
-"""How the table of rows looks: the choices, for the menu of a row and for a button of their own."""
+"""What the user chooses of how the table looks: lines of text in a row, cells of all labels, own widths."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from sce_desktop.controllers.preferences import Preferences
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import set_role
 
-_HEIGHT_NAMES = {
-    "compact": _("Compact rows"),
-    "normal": _("Normal rows"),
-    "comfortable": _("Comfortable, two lines"),
+WIDTHS = "column_widths"  # the setting
+ROW_LINES = {
+    "compact": N_("One line per row, compact"),
+    "normal": N_("One line per row"),
+    "comfortable": N_("Two lines per row"),
+    "tall": N_("Four lines per row"),
 }
 
 
@@ -31,27 +33,28 @@ def view_button(header: QWidget, preferences: Preferences) -> QToolButton:
     def open_menu() -> None:
         menu = QMenu(button)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        add_view_actions(menu, preferences)
+        add_table_looks(menu, preferences)
         menu.popup(button.mapToGlobal(QPoint(0, button.height())))
 
     button.clicked.connect(open_menu)
     return button
 
 
-def add_view_actions(menu: QMenu, preferences: Preferences) -> None:
-    """Add the choices to ``menu``; each changes a setting."""
+def add_table_looks(menu: QMenu, preferences: Preferences) -> None:
+    """Add everything to the menu of the table."""
+    settings = preferences.settings
     cells = QAction(
-        _("Probabilities of all labels"),
-        menu,
-        checkable=True,
-        checked=bool(preferences.settings["label_cells"]),
+        _("Probabilities of all labels"), menu, checkable=True, checked=bool(settings["label_cells"])
     )
     cells.toggled.connect(lambda on: preferences.change_setting("label_cells", on))
     menu.addAction(cells)
+    automatic = QAction(_("Automatic column widths"), menu, enabled=bool(settings[WIDTHS]))
+    automatic.triggered.connect(lambda: preferences.change_setting(WIDTHS, ""))
+    menu.addAction(automatic)
     menu.addSeparator()
     group = QActionGroup(menu)
-    for height, name in _HEIGHT_NAMES.items():
-        action = QAction(name, menu, checkable=True, checked=preferences.settings["row_height"] == height)
+    for height, words in ROW_LINES.items():
+        action = QAction(_(words), menu, checkable=True, checked=settings["row_height"] == height)
         action.triggered.connect(
             lambda _checked=False, height=height: preferences.change_setting("row_height", height)
         )
