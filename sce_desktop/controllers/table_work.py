@@ -12,12 +12,10 @@ from sce_desktop.core.i18n import N_
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
-from sce_desktop.core.runs import Run
 from sce_desktop.core.tables import TableOptions, TablePreview
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.scoring.vectors import KnownVectors
     from sce_desktop.tasks.tables.scan import TableScan
 
 
@@ -119,12 +117,3 @@ def column_labels(project: Project, column: int, *, progress: Progress) -> list[
     from sce_desktop.tasks.insight.labels import column_labels
 
     return column_labels(project, column, progress=progress)
-
-
-def suggest_labels(
-    project: Project, runs: Sequence[Run], vectors: KnownVectors | None, *, progress: Progress
-) -> list[tuple[Label, int]]:
-    """Suggest labels for the rows that fit none, as far as the first of ``runs`` tells which."""
-    from sce_desktop.tasks.insight.suggest import suggest_labels
-
-    return suggest_labels(project, runs[0] if runs else None, vectors=vectors, progress=progress)

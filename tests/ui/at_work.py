@@ -24,7 +24,7 @@ from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
-from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
 from sce_desktop.ui.window.main_window import MainWindow
 
 ROWS = 40_000
@@ -191,9 +191,8 @@ def _export(name: str, columns: tuple[str, ...] | None = None) -> Callable[[Scen
 
 
 def _suggest(scene: Scene) -> Job:
-    (panel,) = scene.window.findChildren(LabelsPanel)
-    dialog = panel.offers.suggest()
-    assert dialog is not None
+    scene.window.menus.suggest.trigger()
+    (dialog,) = scene.window.findChildren(DiscoverDialog)
     job = scene.job("Suggesting labels")
     job.ended.connect(dialog.close)
     return job
