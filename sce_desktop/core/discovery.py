@@ -105,8 +105,8 @@ def merged(clusters: Sequence[Cluster], into: int, others: Iterable[int]) -> tup
     )
 
 
-def labels_of(clusters: Iterable[Cluster]) -> list[Label]:
-    """Return a label for each accepted cluster that has a name; clusters of one name become one label.
+def labels_of(clusters: Iterable[Cluster], *, every: bool = False) -> list[Label]:
+    """Return a label for each accepted cluster that has a name, or for ``every`` one; of one name one label.
 
     The best alternatives are its description: with them a model finds more of the rows than by the name alone
     (`docs/research/labels-from-nothing.md`).
@@ -114,7 +114,7 @@ def labels_of(clusters: Iterable[Cluster]) -> list[Label]:
     found: dict[str, Label] = {}
     for cluster in clusters:
         name = cluster.name.strip()
-        if cluster.accepted and name:
+        if (cluster.accepted or every) and name:
             found.setdefault(name, Label(name, description=", ".join(cluster.names[1 : 1 + _DESCRIBED])))
     return list(found.values())
 

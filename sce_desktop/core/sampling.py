@@ -19,7 +19,7 @@ def random_order(row_ids: IdArray, *, seed: int = 0) -> IdArray:
 
     The hash is the finaliser of SplitMix64 (Steele, Lea and Flood 2014, doi 10.1145/2660193.2660195).
     """
-    keys = row_ids.astype(np.uint64) + np.uint64(seed) * _FIRST
+    keys = row_ids.astype(np.uint64) + np.full(1, seed, np.uint64) * _FIRST  # arrays wrap without a warning
     keys = (keys + np.uint64(1)) * _GAMMA
     keys = (keys ^ (keys >> np.uint64(30))) * _FIRST
     keys = (keys ^ (keys >> np.uint64(27))) * _SECOND

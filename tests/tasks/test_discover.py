@@ -147,7 +147,7 @@ def test_where_labels_cover_the_table_that_is_the_answer(tmp_path: Path, named: 
     covering = (Label("refund"), Label("login"), Label("courier"))
     with (
         make(tmp_path / "p.sce", texts(20)) as project,
-        pytest.raises(UserError, match="No label fits 0 rows of the sample. .* the labels cover the table"),
+        pytest.raises(UserError, match="the labels cover the table"),
     ):
         found_in(project, named, covering=covering)
 

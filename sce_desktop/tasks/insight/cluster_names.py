@@ -52,10 +52,12 @@ def candidates(texts: Sequence[str], members: IdArray, clusters: int) -> list[li
     weights = counts / sizes * np.log(1 + sizes.mean() / np.maximum(frequency, 1))
     found = []
     for cluster in range(clusters):
-        least = max(2, _LEAST_SHARE * (members == cluster).sum())
-        order = [
-            place for place in np.argsort(-weights[cluster], kind="stable") if counts[cluster, place] >= least
-        ]
+        inside = int((members == cluster).sum())
+        fit = counts[cluster] >= max(2, _LEAST_SHARE * inside)
+        if clusters > 1:  # what is no more frequent here than everywhere sets nothing apart
+            fit &= counts[cluster] * len(texts) > frequency * inside
+        order = np.argsort(-weights[cluster], kind="stable")
+        order = order[fit[order]]
         found.append(_without_inflections([words[place] for place in order])[:CANDIDATES])
     return found
 
