@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
     from sce_desktop.tasks.scoring.choice import Choice
+    from sce_desktop.tasks.scoring.sample_first import OnSample
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,13 @@ SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
 def score(
-    project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project,
+    shelf: ModelCache,
+    choice: ModelChoice,
+    first_ids: IdArray,
+    *,
+    on_sample: OnSample | None = None,
+    progress: Progress,
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring.joint import joint_wanted
@@ -54,6 +61,7 @@ def score(
         first_ids=first_ids,
         first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
         cache=shelf.cache,
+        on_sample=on_sample,
         progress=progress,
     )
 

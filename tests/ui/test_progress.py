@@ -48,7 +48,14 @@ class Gate:
         self.waiting.clear()
 
     def score(
-        self, project: Project, _shelf: object, _choice: object, first: IdArray, *, progress: Progress
+        self,
+        project: Project,
+        _shelf: object,
+        _choice: object,
+        first: IdArray,
+        *,
+        on_sample: object = None,
+        progress: Progress,
     ) -> list[Run]:
         gate = self
 

@@ -47,7 +47,14 @@ class Engine:
         return []
 
     def score(
-        self, _project: Project, _shelf: object, choice: ModelChoice, _first: object, *, progress: Progress
+        self,
+        _project: Project,
+        _shelf: object,
+        choice: ModelChoice,
+        _first: object,
+        *,
+        on_sample: object = None,
+        progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)
         while not self.go_on.wait(0.002):

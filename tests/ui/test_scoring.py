@@ -45,7 +45,14 @@ class FakeEngine:
         return []
 
     def score(
-        self, project: Project, _shelf: object, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+        self,
+        project: Project,
+        _shelf: object,
+        choice: ModelChoice,
+        first_ids: IdArray,
+        *,
+        on_sample: object = None,
+        progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))
         if self.error is not None:
