@@ -62,7 +62,9 @@ class ClustersList(QTreeView):
         """Do what the key stands for; all others go on as usual."""
         plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
         place = self.place
-        if event.matches(QKeySequence.StandardKey.Undo):
+        if self.state() is QAbstractItemView.State.EditingState:
+            event.accept()  # the field passes Enter on, which is done with
+        elif event.matches(QKeySequence.StandardKey.Undo):
             if self._clusters.undo():
                 self.go_to(place)
         elif not plain or place < 0:
