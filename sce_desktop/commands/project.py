@@ -192,16 +192,18 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
         tell_foreign_rows(loaded.models[0], project, progress, labels)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         samples: list[SampleReport] = []
+
+        def hear(found: SampleReport) -> None:
+            samples.append(found)
+            options.say(found.sentence(background=False), progress)
+
         with options.if_stopped("Rows already scored keep their scores. Run score again to continue."):
             runs = score_project(
                 project,
                 loaded.models,
                 labels=labels,
                 cache=cache,
-                on_sample=lambda found: (
-                    samples.append(found),
-                    options.say(found.sentence(background=False), progress),
-                ),
+                on_sample=hear,
                 progress=progress,
             )
         scored = {run.alias: run.scored for run in runs}

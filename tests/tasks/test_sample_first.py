@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,11 @@ import pytest
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import sample_first, scoring
 from sce_desktop.tasks.scoring.models import NamedModel
-from sce_desktop.tasks.scoring.sample_first import SampleReport, project_sample, sample_ids
+from sce_desktop.tasks.scoring.sample_first import SampleReport, project_sample, sample_ids, seconds_left
 from sce_desktop.tasks.scoring.scoring import score_project
 from tests.tasks.fakes import FakeModel, StoppingProgress
 
@@ -111,6 +113,35 @@ def test_it_is_reported_once_a_run_and_resumed_runs_keep_the_sample(project: Pro
     project.add_rows(["text"], [[("delay more",)]], text_columns=[0], source={})
     score_project(project, [named(model)], on_sample=heard.append, progress=SilentProgress())
     assert len(heard) == 1
+
+
+def test_it_is_reported_though_only_a_baseline_had_to_go_on(project: Project) -> None:
+    """The model has scored its part of the sample, and stops within that of the baseline."""
+    heard: list[SampleReport] = []
+    model, similar = FakeModel(), FakeModel("similarity", kind="similarity")
+
+    class Stopping(FakeModel):
+        def probabilities(self, *_all: Any, **_more: Any) -> Scores:
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        score_project(
+            project,
+            [named(model), named(Stopping("similarity", kind="similarity"), "similarity")],
+            on_sample=heard.append,
+            progress=SilentProgress(),
+        )
+    assert len(model.scored) == SAMPLE
+    assert not heard
+    both = [named(model), named(similar, "similarity")]
+    score_project(project, both, on_sample=heard.append, progress=SilentProgress())
+    assert [(report.rows, report.disagree) for report in heard] == [(SAMPLE, 0.0)]
+
+
+def test_the_time_left_is_that_of_all_models() -> None:
+    assert seconds_left([10.0, 2.0], [100, 100], [1000, 500]) == pytest.approx(110)
+    assert seconds_left([0.0, 2.0], [0, 100], [1000, 500]) == pytest.approx(30)
+    assert seconds_left([0.0], [0], [1000]) == 0
 
 
 def test_nothing_is_reported_where_the_rest_is_soon_done(

@@ -166,10 +166,10 @@ def discover_texts(
         if given is not None:
             fits = (fits | (given > 0)) & (given >= 0)
         covered, inside = int(fits.sum()), np.flatnonzero(~fits)
-        if len({texts[place] for place in inside}) < FEWEST_ROWS:
+        if len({texts[place] for place in inside.tolist()}) < FEWEST_ROWS:
             raise UserError(_few_left(len(inside), len(texts)))
     clusters = _clusters(
-        ids[inside], [texts[place] for place in inside], vectors[inside], model, wanted, progress
+        ids[inside], [texts[place] for place in inside.tolist()], vectors[inside], model, wanted, progress
     )
     if llm is not None:
         clusters = _ask(llm, clusters, cache, progress)

@@ -100,6 +100,23 @@ def project_sample(project: Project) -> tuple[IdArray, int]:
     return sample_ids(row_ids), len(row_ids)
 
 
+def seconds_left(seconds: Sequence[float], scored: Sequence[int], left: Sequence[int]) -> float:
+    """Return the seconds that the rows which are ``left`` to each model take; 0 if no model scored any.
+
+    A model that scored its part of the sample before is taken to be as slow as the slowest of the others.
+
+    Args:
+        seconds: That each model took for its rows of the sample.
+        scored: How many these were.
+        left: Rows that each has yet to score.
+    """
+    each = [took / rows if rows else None for took, rows in zip(seconds, scored, strict=True)]
+    known = [one for one in each if one is not None]
+    if not known:
+        return 0.0
+    return sum((max(known) if one is None else one) * rows for one, rows in zip(each, left, strict=True))
+
+
 def report(
     project: Project, runs: Sequence[Run], sample: IdArray, total: int, *, seconds_left: float
 ) -> SampleReport | None:

@@ -19,7 +19,13 @@ from sce_desktop.core.runs import Run, VectorCache
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
-from sce_desktop.tasks.scoring.sample_first import REPORT_FROM_S, OnSample, project_sample, report
+from sce_desktop.tasks.scoring.sample_first import (
+    REPORT_FROM_S,
+    OnSample,
+    project_sample,
+    report,
+    seconds_left,
+)
 
 # A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
 CHUNK_SECONDS = 0.7
@@ -86,14 +92,15 @@ def score_project(
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     if len(sample):
-        before = time.perf_counter()
         sampled = [sample[np.isin(sample, ids)] for ids in waiting]
         waiting = [ids[~np.isin(ids, sample)] for ids in waiting]
+        seconds = []
         for run, named, ids in zip(runs, models, sampled, strict=True):
+            before = time.perf_counter()
             tally.score(run, named, ids, sampled=True)
-        each = (time.perf_counter() - before) / max(1, len(sampled[0]))
-        left = each * len(waiting[0])
-        if on_sample is not None and len(sampled[0]) and left > REPORT_FROM_S:
+            seconds.append(time.perf_counter() - before)
+        left = seconds_left(seconds, [len(ids) for ids in sampled], [len(ids) for ids in waiting])
+        if on_sample is not None and left > REPORT_FROM_S:
             found = report(project, runs, sample, total, seconds_left=left)
             if found is not None:
                 on_sample(found)
