@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
-from sce_desktop.core.annotations import Label
 from sce_desktop.core.discovery import MOST_CLUSTERS, MOST_ROWS, SAMPLE_ROWS, Wanted, labels_of
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.words import plural
@@ -63,6 +62,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     options.check_at_most(args.suggest, MOST_CLUSTERS, "--suggest")
     options.check_at_most(args.rows, MOST_ROWS, "--rows")
 
+    from sce_desktop.core.annotations import Label
     from sce_desktop.tasks.insight.discover import discover_table
     from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.tables.replaceable import check_output

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from sce_desktop.core.annotations import Label
+if TYPE_CHECKING:
+    from sce_desktop.core.annotations import Label
 
 One = TypeVar("One")
 SAMPLE_ROWS: Final = 2000
@@ -111,6 +112,8 @@ def labels_of(clusters: Iterable[Cluster], *, every: bool = False) -> list[Label
     The best alternatives are its description: with them a model finds more of the rows than by the name alone
     (`docs/research/labels-from-nothing.md`).
     """
+    from sce_desktop.core.annotations import Label  # the command line reads the numbers above alone
+
     found: dict[str, Label] = {}
     for cluster in clusters:
         name = cluster.name.strip()

@@ -39,7 +39,7 @@ class ClustersModel(QAbstractTableModel):
         self._set(tuple(clusters))
 
     def undo(self) -> bool:
-        """Take the last change back and say whether there was one."""
+        """Undo the last change and return whether there was one."""
         if not self._before:
             return False
         self._set(self._before.pop())
@@ -55,7 +55,7 @@ class ClustersModel(QAbstractTableModel):
         self.show_clusters(one for place, one in enumerate(self.clusters) if place not in going)
 
     def accept(self, places: Sequence[int]) -> None:
-        """Accept clusters; where all of them are accepted, take that back."""
+        """Accept clusters; where all of them are accepted, accept none of them."""
         on = not all(self.clusters[place].accepted for place in places)
         self._put({place: replace(self.clusters[place], accepted=on) for place in places})
 
