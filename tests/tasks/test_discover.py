@@ -244,8 +244,8 @@ def test_names_are_words_of_the_cluster_that_others_lack() -> None:
     found = cluster_names.candidates(rows, members, 3)
     for own, words in zip(found, THEMES.values(), strict=True):
         assert own
-        assert {word for name in own for word in name.split()} <= set(words.split())
-        assert not {"the", "case"} & set(own)
+        assert {word for name in own for word in name.split()} <= {*words.split(), "case"}
+        assert not {"the", "case"} & set(own)  # beside a word that is rare elsewhere it may stand
 
 
 def test_names_in_other_languages_are_not_grammar() -> None:

@@ -250,6 +250,6 @@ JOBS = (
     LongJob("search index", _index, _still_searched),
     LongJob("export csv", _export("out.csv"), _old_file("out.csv")),
     LongJob("export xlsx", _export("out.xlsx", COLUMNS), _old_file("out.xlsx")),
-    LongJob("suggest labels", _suggest, _labels_as_they_were),
+    LongJob("suggest labels", _suggest, _labels_as_they_were, seconds=4.0, kill_within=4.0),
     LongJob("copy", _copy, _old_file("copy.sce"), kill_within=0.2),
 )

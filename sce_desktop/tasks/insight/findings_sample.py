@@ -33,7 +33,7 @@ def scored_sample(evidence: Evidence, alias: str) -> IdArray | None:
     probabilities = evidence.probabilities.get(alias)
     if probabilities is None:
         return None
-    unscored: NDArray[np.bool_] = np.isnan(probabilities).all(axis=1)
+    unscored = np.asarray(np.isnan(probabilities).all(axis=1))
     sample = sample_ids(evidence.row_ids)
     if not len(sample) or not unscored.any():
         return None
