@@ -192,7 +192,7 @@ def _export(name: str, columns: tuple[str, ...] | None = None) -> Callable[[Scen
 
 def _suggest(scene: Scene) -> Job:
     scene.window.menus.suggest.trigger()
-    (dialog,) = scene.window.findChildren(DiscoverDialog)
+    (dialog,) = (one for one in scene.window.findChildren(DiscoverDialog) if one.isVisible())
     job = scene.job("Suggesting labels")
     job.ended.connect(dialog.close)
     return job
