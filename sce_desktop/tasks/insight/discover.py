@@ -7,6 +7,7 @@ given, the rows that one of them fits are set aside first, and the rest is clust
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +36,7 @@ from sce_desktop.tasks.insight.clusters import Clustering, cluster
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.models import NamedModel
+from sce_desktop.tasks.scoring.scoring import FIRST_CHUNK, next_chunk
 from sce_desktop.tasks.tables.columns import find_columns
 
 FITS_FROM: Final = 0.6
@@ -156,7 +158,7 @@ def discover_texts(
         raise UserError(_("Clusters need text vectors, and LLMs make none: choose an SCE model."))
     if len(set(texts)) < FEWEST_ROWS:
         raise UserError(_("Suggestions need at least {count} different texts.", count=FEWEST_ROWS))
-    vectors = model.embed(texts, cache=cache, progress=progress)
+    vectors = _embed(model, texts, cache, progress)
     covered = None
     inside = np.arange(len(texts))
     if wanted.covering:
@@ -180,6 +182,20 @@ def discover_texts(
         covered=covered,
         fits_from=MULTI_LABEL_THRESHOLD if wanted.multi_label else FITS_FROM,
     )
+
+
+def _embed(model: Any, texts: Sequence[str], cache: VectorCache | None, progress: Progress) -> FloatArray:
+    """Return the text vectors (n, d), made in parts of under a second, so that a stop is heard soon."""
+    parts, start, size = [], 0, FIRST_CHUNK
+    while start < len(texts):
+        progress.check()
+        progress.report(start, len(texts), stage=_("embedding"))
+        part, before = texts[start : start + size], time.perf_counter()
+        parts.append(model.embed(part, cache=cache, progress=Unreported(progress)))
+        start += len(part)
+        size = next_chunk(len(part), time.perf_counter() - before)
+    found: FloatArray = np.concatenate(parts)
+    return found
 
 
 def fitting(scores: Scores, *, multi_label: bool) -> NDArray[np.bool_]:
