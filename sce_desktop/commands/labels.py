@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options
 from sce_desktop.core.discovery import MOST_CLUSTERS, MOST_ROWS, SAMPLE_ROWS, Wanted, labels_of
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.discovery import Cluster, Discovery

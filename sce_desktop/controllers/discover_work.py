@@ -1,4 +1,4 @@
-"""What the lane of models runs to suggest labels from the rows; like `controllers.work`."""
+"""What the worker of models runs to suggest labels from the rows; like `controllers.work`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def discover(
-    project: Project, shelf: ModelCache, choice: ModelChoice, wanted: Wanted, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, wanted: Wanted, *, progress: Progress
 ) -> Discovery:
     """Cluster a sample of the rows of ``project`` and name the clusters; `Wanted.llm` is loaded too."""
     from sce_desktop.tasks.insight.discover import discover
 
     beside = (wanted.llm,) if wanted.llm else ()
-    main, *others = shelf.load_for(project, replace(choice, baselines=beside), progress=progress)
+    main, *others = model_cache.load_for(project, replace(choice, baselines=beside), progress=progress)
     llm = others[0] if others else None
-    return discover(project, main, wanted, llm=llm, cache=shelf.cache, progress=progress)
+    return discover(project, main, wanted, llm=llm, cache=model_cache.cache, progress=progress)

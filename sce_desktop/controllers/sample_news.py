@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 class SampleNews(QObject):
-    """Hears of the sample in the lane that scores, and tells it in the message strip once a run."""
+    """Hears of the sample in the worker that scores, and tells it in the message strip once a run."""
 
-    arrived = Signal(object)  # `SampleReport`; emitted in the lane, taken in here
+    arrived = Signal(object)  # `SampleReport`; emitted in the worker, taken in here
 
     def __init__(self, workspace: Workspace, messages: Messages, parent: QObject) -> None:
         super().__init__(parent)
@@ -33,4 +33,4 @@ class SampleNews(QObject):
             return
         shown = project.active_run(MAIN_ALIAS)
         if shown is not None and shown.id == report.run_id:
-            self._messages.tell(report.sentence())
+            self._messages.notify(report.sentence())

@@ -41,7 +41,7 @@ class FakeDiscover:
         self.go_on.set()
 
     def __call__(
-        self, _project: object, _shelf: object, _choice: object, wanted: Wanted, *, progress: Progress
+        self, _project: object, _model_cache: object, _choice: object, wanted: Wanted, *, progress: Progress
     ) -> Discovery:
         self.wanted.append(wanted)
         progress.report(1, 4, stage="embedding")
@@ -283,26 +283,26 @@ def test_the_panel_the_menu_and_the_palette_open_it(
 # --- the sample of a large table ---------------------------------------------------------------------------
 
 
-def test_the_sample_is_told_once_it_is_through_and_to_its_project_alone(
+def test_the_sample_is_reported_once_it_is_through_and_to_its_project_alone(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     project = open_in(qtbot, controllers, make_project(labels=("Late", "Lost")))
     run = give_scores(project, [0, 0, 1])
     report = SampleReport(project.path, run.id, 2000, 100_000, (("Late", 0.6), ("Lost", 0.4)), 6600.0)
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
 
-    def from_a_lane(found: SampleReport) -> None:
+    def from_a_worker(found: SampleReport) -> None:
         thread = threading.Thread(target=controllers.scorer._news.arrived.emit, args=(found,))
         thread.start()
         thread.join()
 
-    with qtbot.waitSignal(controllers.messages.told):
-        from_a_lane(report)
-    from_a_lane(SampleReport(Path("other.sce"), run.id, 1, 2, (), 99.0))
-    from_a_lane(SampleReport(project.path, run.id + 1, 1, 2, (), 99.0))
+    with qtbot.waitSignal(controllers.messages.notified):
+        from_a_worker(report)
+    from_a_worker(SampleReport(Path("other.sce"), run.id, 1, 2, (), 99.0))
+    from_a_worker(SampleReport(project.path, run.id + 1, 1, 2, (), 99.0))
     with qtbot.waitSignal(controllers.scorer._news.arrived):
-        from_a_lane(SampleReport(Path("other.sce"), run.id, 1, 2, (), 99.0))
+        from_a_worker(SampleReport(Path("other.sce"), run.id, 1, 2, (), 99.0))
     assert told == [
         "2,000 of 100,000 rows scored at random: Late 60%, Lost 40%. "
         "The rest takes about 1 h 50 min in the background."

@@ -157,13 +157,13 @@ class DiscoverDialog(ProjectDialog):
         job = self._workspace.submit(
             discover_work.discover,
             project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             self._scorer.choice(),
             wanted,
             title=_("Suggesting labels"),
-            lane="models",
+            worker="models",
             first=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         self._watch(job)
         job.progressed.connect(self._on_progressed)
