@@ -20,6 +20,7 @@ import pytest
 from sce_desktop import cli
 from sce_desktop.core.annotations import Label
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.scoring import sample_first, scoring
 from tests.ml.tiny import tiny_sce
 from tests.store.test_migrations import make_first
 
@@ -204,6 +205,30 @@ def test_add(project: str, table: str, tmp_path: Path, capsys: pytest.CaptureFix
     other.write_text("a,b\n1,2\n", encoding="utf-8")
     assert run("add", project, str(other)) == 2
     assert "columns" in capsys.readouterr().err
+
+
+def test_the_random_sample_of_a_large_table_is_reported(
+    model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sample_first, "SAMPLE_FROM", 100)
+    monkeypatch.setattr(sample_first, "SAMPLE_ROWS", 40)
+    monkeypatch.setattr(scoring, "REPORT_FROM_S", 0.0)
+    table = tmp_path / "large.csv"
+    table.write_text("text\n" + "".join(f"row {n} is late\n" for n in range(150)), encoding="utf-8")
+    project = str(tmp_path / "p.sce")
+    assert run("create", project, str(table), "--text", "text", *LABELS) == 0
+    capsys.readouterr()
+    assert run("score", project, "--model", model, "--baseline", f"similarity:{model}", "--json") == 0
+    found = capsys.readouterr()
+    (line,) = (line for line in found.err.splitlines() if "scored at random" in line)
+    assert line.startswith("40 of 150 rows scored at random: ")
+    assert "disagree with Similarity. The rest takes about " in line
+    sample = json.loads(found.out)["sample"]
+    assert sample["rows"] == 40
+    assert sum(sample["shares"].values()) == pytest.approx(1)
+    assert 0 <= sample["disagree"]["similarity"] <= 1
+    assert run("score", project, "--model", model, "--json") == 0  # nothing is left
+    assert "sample" not in json.loads(capsys.readouterr().out)
 
 
 def test_score_and_export(

@@ -47,6 +47,7 @@ SCENES = {
 
 
 GUIDE = {
+    "suggestions": ("suggestions",),
     "start": ("start",),
     "imports": ("import",),
     "main_window": ("main", "disagreeing", "export"),

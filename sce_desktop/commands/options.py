@@ -290,6 +290,14 @@ def report_choice(choice: Choice, progress: Progress) -> None:
         print(f"Chosen model: {choice.model}. {choice.reason}", file=sys.stderr, flush=True)
 
 
+def say(sentence: str, progress: Progress) -> None:
+    """Print a sentence on stderr while work goes on, on a line of its own below what progress shows."""
+    if (close := getattr(progress, "close", None)) is not None:
+        close()
+    with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
+        print(sentence, file=sys.stderr, flush=True)
+
+
 def choice_facts(choice: Choice | None) -> dict[str, Any]:
     """Return what ``--json`` says about a choice of the model; nothing where a model was given."""
     if choice is None:
@@ -352,6 +360,12 @@ def whole_number(least: int) -> Callable[[str], int]:
         return value
 
     return number
+
+
+def check_at_most(value: int | None, most: int, option: str) -> None:
+    """Raise UserError where the ``value`` of an ``option`` is above ``most``."""
+    if value is not None and value > most:
+        raise UserError(f"{option} must be at most {most:,}, not {value:,}.")
 
 
 def above_zero(text: str) -> float:

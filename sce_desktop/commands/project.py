@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from sce_desktop.core.runs import VectorCache
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.models import NamedModel
+    from sce_desktop.tasks.scoring.sample_first import SampleReport
 
 EXIT_PROBLEMS = 2
 
@@ -190,15 +191,42 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             project.use_model(name, chosen=bool(args.model))
         report_foreign_rows(loaded.models[0], project, progress, labels)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
+        samples: list[SampleReport] = []
+
+        def hear(found: SampleReport) -> None:
+            samples.append(found)
+            options.say(found.sentence(background=False), progress)
+
         with options.if_stopped("Rows already scored keep their scores. Run score again to continue."):
-            runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
+            runs = score_project(
+                project,
+                loaded.models,
+                labels=labels,
+                cache=cache,
+                on_sample=hear,
+                progress=progress,
+            )
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
         warned = options.warnings(progress)
         found = options.choice_facts(choice)
-        facts = {**_facts(project), **found, **({"warnings": warned} if warned else {})}
+        facts = {
+            **_facts(project),
+            **found,
+            **({"sample": _sample_facts(samples[0])} if samples else {}),
+            **({"warnings": warned} if warned else {}),  # else what info says
+        }
         _print(args, facts, f"{args.project}: scored {text}.")
     return 0
+
+
+def _sample_facts(sample: SampleReport) -> dict[str, Any]:
+    return {
+        "rows": sample.rows,
+        "shares": dict(sample.shares),
+        "disagree": {sample.beside: sample.disagree} if sample.beside else {},
+        "seconds_left": sample.seconds_left,
+    }
 
 
 def _in_table(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from sce_desktop.core.annotations import Row
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import PSEUDO, _, language, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell
@@ -105,6 +106,7 @@ def look(
     """
     from sce_desktop.tasks.evaluation import report
     from sce_desktop.tasks.evaluation.evidence import rolled_up
+    from sce_desktop.tasks.insight import findings_sample
     from sce_desktop.tasks.insight.findings import column_values, find
     from sce_desktop.tasks.tables import parts
 
@@ -112,6 +114,12 @@ def look(
         with project.snapshot():
             read = _read(project, wanted.alias, read, progress)
     evidence = rolled_up(read.evidence) if wanted.rolled else read.evidence
+    sampled = findings_sample.scored_sample(evidence, wanted.alias)
+    known = evidence
+    if sampled is not None:
+        evidence = findings_sample.by_sample_alone(evidence, wanted.alias, sampled)
+        if not evidence.probabilities and not evidence.decided.any():
+            raise UserError(findings_sample.waiting(sampled))
     progress.check()
     found_parts, column = None, wanted.column
     if wanted.view != "shares":
@@ -134,6 +142,13 @@ def look(
         progress=progress,
     )
     notes = list(found_parts.notes if found_parts else ())
+    if sampled is not None and wanted.alias not in evidence.probabilities:
+        notes.append(findings_sample.waiting(sampled))
+    elif sampled is not None and findings.sampled:
+        notes.append(findings_sample.note(evidence, sampled))
+    elif sampled is not None:
+        codes = found_parts.codes if found_parts else None
+        findings = findings_sample.estimated(findings, evidence, wanted.alias, sampled, codes)
     if evidence.waiting:
         notes.append(
             ngettext(
@@ -158,7 +173,7 @@ def look(
         tuple(report.sentences(findings)),
         tuple(notes),
         found_parts,
-        evidence,
+        known,
         read,
         _most(findings.groups if found_parts else (findings.whole,), counts=wanted.counts),
     )

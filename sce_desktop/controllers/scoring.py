@@ -24,6 +24,7 @@ import os
 import queue
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.joint_prediction import JointPrediction
+from sce_desktop.controllers.sample_news import SampleNews
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.i18n import _, ngettext, number
@@ -42,6 +44,7 @@ from sce_desktop.core.runs import KeptModel, ModelVersion, Run
 from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, ScoredRows, scores_since
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
+from sce_desktop.tasks.scoring.sample_first import SAMPLE_FROM
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.messages import Messages
@@ -70,6 +73,7 @@ class Scorer(Baselines):
     ) -> None:
         super().__init__(workspace, navigation, preferences)
         self._messages = messages
+        self._news = SampleNews(workspace, messages, self)
         settings = preferences.settings
         self.model = str(settings["model"])  # of the project, once one is open
         self._usual = self.model  # that scores projects which keep none
@@ -345,9 +349,11 @@ class Scorer(Baselines):
             ]
             if self.llm and self.llm_rows == "screen":
                 sentences.append(_("The LLM scores visible rows only."))
-            sentences.append(
-                _("Visible rows come first. You can continue working; Stop keeps finished scores.")
-            )
+            if rows > SAMPLE_FROM:
+                sentences.append(_("Visible rows come first, then a random sample of the table."))
+            else:
+                sentences.append(_("Visible rows come first."))
+            sentences.append(_("You can continue working; Stop keeps finished scores."))
             self._messages.notify(" ".join(sentences))
         self._estimate = None
         self.score()
@@ -360,12 +366,15 @@ class Scorer(Baselines):
     @Slot()
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
-        return self._submit(work.score, self.choice(), _("Scoring"))
+        return self._submit(self._scoring(), self.choice(), _("Scoring"))
 
     @Slot()
     def follow(self) -> Job | None:
         """Score as `score` does after an edit of the user's: nobody agreed that the LLM may take hours."""
-        return self._submit(work.score, replace(self.choice(), llm_on_screen=True), _("Scoring"))
+        return self._submit(self._scoring(), replace(self.choice(), llm_on_screen=True), _("Scoring"))
+
+    def _scoring(self) -> Callable[..., list[Run]]:
+        return partial(work.score, on_sample=self._news.arrived.emit)
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         self._rest.stop()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
     from sce_desktop.tasks.scoring.choice import Choice
+    from sce_desktop.tasks.scoring.sample_first import OnSample
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,7 @@ def score(
     first_ids: IdArray,
     on_scored: Callable[[ScoredChunk], None],
     *,
+    on_sample: OnSample | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`."""
@@ -61,6 +63,7 @@ def score(
         first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
         cache=model_cache.cache,
         on_scored=on_scored,
+        on_sample=on_sample,
         progress=progress,
     )
 

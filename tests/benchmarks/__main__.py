@@ -1,21 +1,22 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, and findings, queues, languages, why, embed-gpu, which need ``--data``, the
-labelled sets; the last one an NVIDIA GPU too.
+is named), repair, relabel, and findings, queues, languages, why, clusters, embed-gpu, which need ``--data``,
+the labelled sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "queues", "languages", "why", "embed-gpu")
+DATA_PARTS = ("findings", "queues", "languages", "why", "clusters", "embed-gpu")
 OWN_PARTS = ("repair", "relabel")  # run when they are named
 
 
@@ -73,6 +74,7 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from tests.benchmarks import (
         adding,
+        clusters,
         edits,
         embed,
         embed_gpu,
@@ -114,6 +116,8 @@ def main() -> None:
                 methods=args.methods,
             )
             why.run_neighbours(rows=args.why_labelled)
+        elif part == "clusters":
+            run_clusters(clusters.run, args)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part in DATA_PARTS:
@@ -134,6 +138,22 @@ def main() -> None:
             window.run_finetune(rows=args.tune_rows)
         else:
             window.run(rows=args.window_rows, seconds=args.window_seconds)
+
+
+def run_clusters(run: Callable[..., None], args: argparse.Namespace) -> None:
+    """Run the part "clusters", whose sets default to those that the documents report."""
+    import tempfile
+
+    from tests.benchmarks.clusters import SETS
+
+    with tempfile.TemporaryDirectory() as folder:
+        run(
+            data=args.data,
+            names=args.sets or SETS,
+            model=args.model,
+            rows=args.set_rows,
+            cache_file=args.vectors or Path(folder) / "vectors.db",
+        )
 
 
 def run_on_sets(part: str, args: argparse.Namespace) -> None:

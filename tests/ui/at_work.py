@@ -24,7 +24,7 @@ from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
-from sce_desktop.ui.labels.labels_panel import LabelsPanel
+from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
 from sce_desktop.ui.window.main_window import MainWindow
 
 ROWS = 40_000
@@ -191,9 +191,8 @@ def _export(name: str, columns: tuple[str, ...] | None = None) -> Callable[[Scen
 
 
 def _suggest(scene: Scene) -> Job:
-    (panel,) = scene.window.findChildren(LabelsPanel)
-    dialog = panel.offers.suggest()
-    assert dialog is not None
+    scene.window.menus.suggest.trigger()
+    (dialog,) = (one for one in scene.window.findChildren(DiscoverDialog) if one.isVisible())
     job = scene.job("Suggesting labels")
     job.ended.connect(dialog.close)
     return job
@@ -251,6 +250,6 @@ JOBS = (
     LongJob("search index", _index, _still_searched),
     LongJob("export csv", _export("out.csv"), _old_file("out.csv")),
     LongJob("export xlsx", _export("out.xlsx", COLUMNS), _old_file("out.xlsx")),
-    LongJob("suggest labels", _suggest, _labels_as_they_were),
+    LongJob("suggest labels", _suggest, _labels_as_they_were, seconds=4.0, kill_within=4.0),
     LongJob("copy", _copy, _old_file("copy.sce"), kill_within=0.2),
 )

@@ -170,13 +170,14 @@ def test_many_values_are_not_checked_at_first(
     assert not dialog.add_button.isEnabled()
 
 
-def test_suggestions_tell_when_there_is_too_little(
+def test_labels_from_the_rows_are_asked_for_where_there_are_none(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    dialog = panel.offers.suggest()
-    assert dialog is not None
-    qtbot.waitUntil(lambda: dialog.words.property("role") == "warn")
-    assert "at least 20 different texts" in dialog.words.text()
+    assert panel.suggest_button.isVisible()
+    with qtbot.waitSignal(panel.suggestAsked):
+        panel.suggest_button.click()
+    add(controllers, "Late")
+    assert not panel.suggest_button.isVisible()
 
 
 def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path) -> None:

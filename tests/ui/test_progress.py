@@ -56,6 +56,7 @@ class Gate:
         first: IdArray,
         on_scored: Callable[[ScoredChunk], None],
         *,
+        on_sample: object = None,
         progress: Progress,
     ) -> list[Run]:
         gate = self

@@ -54,6 +54,7 @@ class Engine:
         _first: object,
         _on_scored: object,
         *,
+        on_sample: object = None,
         progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)

@@ -54,6 +54,7 @@ class FakeEngine:
         first_ids: IdArray,
         on_scored: Callable[[ScoredChunk], None],
         *,
+        on_sample: object = None,
         progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))

@@ -21,11 +21,30 @@ def label_dialogs(studio: Studio) -> None:
     assert editor is not None
     studio.shot("label-details", editor)
     editor.reject()
-    suggestions = panel.offers.suggest()
-    assert suggestions is not None
-    studio.until(lambda: not studio.controllers.workspace.workers.files.busy)
-    studio.shot("suggestions", suggestions)
-    suggestions.reject()
+
+
+def suggestions(studio: Studio) -> None:
+    """Labels from nothing: the empty panel, then clusters with names and typical rows, some accepted."""
+    from PySide6.QtCore import Qt
+    from PySide6.QtTest import QTest
+
+    from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
+
+    studio.open_table(studio.table("Feedback.csv", sample_texts()), ())
+    studio.shot("labels-empty")
+    studio.window.menus.suggest.trigger()
+    dialog = studio.window.findChild(DiscoverDialog)
+    assert dialog is not None
+    studio.until(lambda: dialog.model.clusters)
+    for _accepted in range(3):
+        QTest.keyClick(dialog.list, Qt.Key.Key_Space)
+        QTest.keyClick(dialog.list, Qt.Key.Key_Down)
+    studio.shot("suggestions", dialog)
+    dialog.scope.setCurrentIndex(1)
+    dialog.start()
+    studio.until(lambda: dialog.again.isEnabled())
+    studio.shot("suggestions-rest", dialog)
+    dialog.reject()
 
 
 def two_hundred(studio: Studio) -> None:
@@ -130,6 +149,7 @@ def llm_column(studio: Studio) -> None:
 
 SCENES = {
     "label_dialogs": label_dialogs,
+    "suggestions": suggestions,
     "many_labels": two_hundred,
     "low": low,
     "labels_grouped": labels_grouped,

@@ -1,4 +1,7 @@
-"""Score the rows of a project: resumable, the rows on screen first, every chunk committed."""
+"""Score the rows of a project: resumable, the rows on screen first, every chunk committed.
+
+Of a large table a random sample comes next, before the rest in file order (`tasks.scoring.sample_first`).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,13 @@ from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
+from sce_desktop.tasks.scoring.sample_first import (
+    REPORT_FROM_S,
+    OnSample,
+    project_sample,
+    report,
+    seconds_left,
+)
 
 # A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
 CHUNK_SECONDS = 0.7
@@ -35,6 +45,7 @@ def score_project(
     first_only: Collection[str] = (),
     cache: VectorCache | None = None,
     on_scored: Callable[[ScoredChunk], None] | None = None,
+    on_sample: OnSample | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
@@ -44,6 +55,8 @@ def score_project(
     stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
     removed but for `KEPT_RUNS`. ``on_scored`` gets every chunk as soon as it is committed, in this thread.
+    ``on_sample`` gets the results of the random sample of a large table once it is scored, unless it was
+    scored before this call.
 
     Returns:
         The run of each of ``models`` as it is at the end, in their order.
@@ -57,7 +70,9 @@ def score_project(
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
     tally = _Tally(project, known, multi_label, cache, on_scored, progress)
-    runs, waiting = [], []
+    runs: list[Run] = []
+    waiting: list[IdArray] = []
+    sample, total = project_sample(project)
     for named in models:
         run = project.open_run(
             named.alias,
@@ -79,6 +94,19 @@ def score_project(
             tally.report(run, _stage(named, visible=True))  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
+    if len(sample):
+        sampled = [sample[np.isin(sample, ids)] for ids in waiting]
+        waiting = [ids[~np.isin(ids, sample)] for ids in waiting]
+        seconds = []
+        for run, named, ids in zip(runs, models, sampled, strict=True):
+            before = time.perf_counter()
+            tally.score(run, named, ids, sampled=True)
+            seconds.append(time.perf_counter() - before)
+        left = seconds_left(seconds, [len(ids) for ids in sampled], [len(ids) for ids in waiting])
+        if on_sample is not None and left > REPORT_FROM_S:
+            found = report(project, runs, sample, total, seconds_left=left)
+            if found is not None:
+                on_sample(found)
     for run, named, ids in zip(runs, models, waiting, strict=True):
         tally.score(run, named, ids)
         whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
@@ -157,13 +185,15 @@ class _Tally:
         if self._done[run.id]:
             self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
 
-    def score(self, run: Run, named: NamedModel, ids: IdArray, *, visible: bool = False) -> None:
+    def score(
+        self, run: Run, named: NamedModel, ids: IdArray, *, visible: bool = False, sampled: bool = False
+    ) -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and skipped from then on."""
         self._main = run.id if self._main is None else self._main
         if run.id in self.failed:
             return
         try:
-            self._score(run, named, ids, _stage(named, visible=visible))
+            self._score(run, named, ids, _stage(named, visible=visible, sampled=sampled))
         except UserError as error:
             if run.id == self._main:
                 raise
@@ -196,11 +226,13 @@ class _Tally:
             size = next_chunk(len(chunk), time.perf_counter() - before)
 
 
-def _stage(named: NamedModel, *, visible: bool) -> str:
-    """Return what is done now, for the progress: ``visible`` rows come first."""
+def _stage(named: NamedModel, *, visible: bool, sampled: bool = False) -> str:
+    """Return what is done now, for the progress: ``visible`` rows come first, then ``sampled`` ones."""
     model = "SCE" if named.alias == MAIN_ALIAS else named.alias
     if visible:
         return _("scoring visible rows with {model}", model=model)
+    if sampled:
+        return _("scoring a random sample with {model}", model=model)
     return _("scoring with {model}", model=model)
 
 

@@ -11,7 +11,6 @@ from sce_desktop.controllers import table_work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.messages import Messages
-from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
@@ -23,23 +22,17 @@ _SAVED = ";;".join(("CSV (*.csv)", "JSON (*.json)", _("Names only (*.txt)")))
 
 
 class LabelOffers(QObject):
-    """Offers labels of a column, a file, a template or the rows themselves, in a dialog over ``parent``."""
+    """Offers labels of a column, a file or a template, in a dialog over ``parent``."""
 
-    def __init__(
-        self, workspace: Workspace, edits: Edits, scorer: Scorer, messages: Messages, parent: QWidget
-    ) -> None:
+    def __init__(self, workspace: Workspace, edits: Edits, messages: Messages, parent: QWidget) -> None:
         super().__init__(parent)
         self._workspace = workspace
         self._edits = edits
-        self._scorer = scorer
         self._messages = messages
         self._parent = parent
 
-    def _dialog(self, title: str, *, checked: bool = True) -> AddLabelsDialog:
-        dialog = AddLabelsDialog(
-            self._workspace, self._edits, title, checked=checked, parent=self._parent.window()
-        )
-        return open_dialog(dialog)
+    def _dialog(self, title: str) -> AddLabelsDialog:
+        return open_dialog(AddLabelsDialog(self._workspace, self._edits, title, parent=self._parent.window()))
 
     @Slot()
     def add_from_column(self) -> AddLabelsDialog:
@@ -66,25 +59,6 @@ class LabelOffers(QObject):
                 path,
                 title=_("Reading {name}", name=path.name),
                 worker="reads",
-                quiet=True,
-                notify_failure=False,
-            )
-        )
-        return dialog
-
-    @Slot()
-    def suggest(self) -> AddLabelsDialog | None:
-        """Offer labels for the rows that no label fits well."""
-        if self._workspace.project is None:
-            return None
-        dialog = self._dialog(_("Suggested labels"), checked=False)
-        dialog.follow(
-            self._workspace.submit(
-                in_worker("sce_desktop.tasks.insight.suggest", "suggest_labels"),
-                self._workspace.project,
-                next(iter(self._workspace.runs), None),
-                vectors=self._scorer.known_vectors,
-                title=_("Suggesting labels"),
                 quiet=True,
                 notify_failure=False,
             )

@@ -54,7 +54,10 @@ class SourcesButton(QToolButton):
         ready = menu.addMenu(_("From a template"))
         for path in templates():
             _action(ready, template_name(path), functools.partial(self.templateAsked.emit, path))
-        self._adding += [ready.menuAction(), _action(menu, _("Suggest labels…"), self.suggestAsked.emit)]
+        self._adding += [
+            ready.menuAction(),
+            _action(menu, _("Suggest labels from the rows…"), self.suggestAsked.emit),
+        ]
         menu.addSeparator()
         self._save = _action(menu, _("Save labels…"), self.saveAsked.emit)
         _action(menu, _("Label sets and versions…"), self.setsAsked.emit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Slot
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import label_edits
@@ -36,6 +36,8 @@ from sce_desktop.ui.labels.other_answers import OtherAnswers
 class LabelsPanel(QWidget):
     """The left zone of the window."""
 
+    suggestAsked = Signal()  # labels from the rows: the window knows the dialog
+
     def __init__(
         self,
         workspace: Workspace,
@@ -64,12 +66,12 @@ class LabelsPanel(QWidget):
         for column, tip in zip(self.count_headings, tips, strict=True):
             column.setToolTip(tip)
             set_role(column, "muted")
-        self.offers = LabelOffers(workspace, edits, scorer, messages, self)
+        self.offers = LabelOffers(workspace, edits, messages, self)
         self.sources = SourcesButton()
         self.sources.columnAsked.connect(self.offers.add_from_column)
         self.sources.fileAsked.connect(self.offers.ask_file)
         self.sources.templateAsked.connect(self.offers.add_from_file)
-        self.sources.suggestAsked.connect(self.offers.suggest)
+        self.sources.suggestAsked.connect(self.suggestAsked)
         self.sources.saveAsked.connect(self.offers.ask_save)
         self.sources.setsAsked.connect(self.show_sets)
         self.sources.severalAsked.connect(self.allow_several)
@@ -109,6 +111,10 @@ class LabelsPanel(QWidget):
         self.empty.setAccessibleName(_("Hint"))
         set_role(self.empty, "muted")
         self.empty.setContentsMargins(px(MARGIN), px(SPACE_S), px(MARGIN), px(SPACE_S))
+        self.suggest_button = QPushButton(_("Suggest labels from the rows…"))
+        self.suggest_button.setAccessibleName(_("Suggest labels from the rows"))
+        self.suggest_button.setToolTip(_("Cluster the rows and name the clusters"))
+        self.suggest_button.clicked.connect(self.suggestAsked)
         self.field = QLineEdit(placeholderText=_("Add label…"))
         self.field.setAccessibleName(_("Add label"))
         self.field.setAccessibleDescription(_("Type a name and press Enter, or paste several, one per line"))
@@ -125,6 +131,7 @@ class LabelsPanel(QWidget):
         below.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
         below.setSpacing(px(SPACE_S))
         below.addWidget(self.field)
+        below.addWidget(self.suggest_button, 0, Qt.AlignmentFlag.AlignLeft)
         below.addWidget(self.message)
         below.addWidget(self.merge_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.answers = OtherAnswers(workspace, preferences)
@@ -151,6 +158,8 @@ class LabelsPanel(QWidget):
     def _show_labels(self) -> None:
         labels, editable = self._workspace.labels, not self._workspace.read_only
         self.empty.setVisible(not labels)
+        self.suggest_button.setVisible(not labels and self._workspace.project is not None)
+        self.suggest_button.setEnabled(editable)
         self.list.setVisible(bool(labels))
         self.filter.follow(len(labels))
         self._fit_list()

@@ -25,6 +25,7 @@ PAGES = {
     "ImportDialog": "guide/import.md",
     "ExportDialog": "guide/export.md",
     "AddLabelsDialog": "guide/labels.md#add-labels",
+    "DiscoverDialog": "guide/suggest-labels.md",
     "LabelEditor": "guide/labels.md#describe-a-label",
     "LabelSetsDialog": "guide/labels.md#versions-of-the-label-set",
     "LabelsDialog": "guide/labels.md#merge-split-remove",

@@ -119,6 +119,8 @@ class MainWindow(QMainWindow):
         self.lost.watch.back.connect(lambda: self.status.set_saved(_("Saved")))
 
         self.tool_bar.exportAsked.connect(self.ask_export)
+        if isinstance(self.workspace.labels, LabelsPanel):
+            self.workspace.labels.suggestAsked.connect(self.menus.suggest.trigger)
         self.start_page.openAsked.connect(self.ask_open)
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(controllers.projects.open_sample)

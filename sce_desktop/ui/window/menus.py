@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.text import menu_text
+from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
@@ -245,6 +246,13 @@ class Menus(QObject):
             N_("Inter-annotator a&greement…"),
             self._opener(lambda c, w: AgreementDialog(c.workspace, c.navigation, c.edits, w)),
             icon="check",
+            project=True,
+        )
+        self.suggest = self._add(
+            menu,
+            N_("Suggest labels from the r&ows…"),
+            self._opener(lambda c, w: DiscoverDialog(c.workspace, c.edits, c.scorer, w)),
+            icon="label",
             project=True,
         )
         self._add(

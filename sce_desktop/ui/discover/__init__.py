@@ -1,0 +1,1 @@
+"""Labels from nothing: clusters of the rows, looked at, named and made into labels."""
