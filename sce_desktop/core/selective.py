@@ -61,8 +61,8 @@ class AuditedPredictions:
 class AtThreshold:
     """What a threshold gives. ``error`` and its limits are fractions of the rows that the model labels.
 
-    ``error`` is None where no audited row is so confident. The limits are one-sided, at 95%, of this threshold
-    alone.
+    ``error`` is None where no audited row is so confident. The limits have one side each, at 95%, and are
+    of this threshold alone.
     """
 
     threshold: float
@@ -120,9 +120,9 @@ class Curve:
     def choose(self, max_error: float) -> AtThreshold | None:
         """Return the lowest threshold at which an error of at most ``max_error`` can be promised.
 
-        Thresholds are tested in the order of `GRID` until the first that fails. The first to be tested is that
-        at which the sample is expected to have enough rows for one mistake; which one it is depends on how
-        confident the model is in the table, and on nothing that the sample says. None: no threshold passes.
+        Thresholds are tested in the order of `GRID` until the first that fails. The first to be tested is
+        that at which the sample is expected to have enough rows for one mistake; which one it is depends on
+        how confident the model is in the table, and on nothing that the sample says. None: none passes.
 
         Raises:
             ValueError: ``max_error`` is not above 0 and below 1.
@@ -139,8 +139,8 @@ class Curve:
     def promised(self, threshold: float, max_error: float) -> float:
         """Return the error that can be promised at ``threshold`` in the sequence for ``max_error``.
 
-        It is the largest limit of the thresholds tested up to there: what is chosen for ``max_error`` promises
-        no more.
+        It is the largest limit of the thresholds tested up to there: what is chosen for ``max_error``
+        promises no more.
         """
         place = self.points.index(self.at(threshold))
         return max(point.high for point in self.points[min(place, self._start(max_error)) : place + 1])

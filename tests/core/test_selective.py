@@ -91,7 +91,8 @@ def test_what_a_person_has_corrected_is_no_error_of_the_model() -> None:
     )
     old, new = Curve.of(before).at(0), Curve.of(after).at(0)
     left = wrong[still_open].sum() - 150
-    assert old.error is not None and new.error is not None
+    assert old.error is not None
+    assert new.error is not None
     assert new.error < old.error
     assert left / (800 - 150) <= new.high < old.high
 
