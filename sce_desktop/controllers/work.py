@@ -272,6 +272,7 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
         only=choices.only,
         query=query,
         columns=choices.columns,
+        final=True,
         excel_safe=choices.excel_safe,
         note=choices.note,
         overwrite=choices.replace,

@@ -83,6 +83,11 @@ class Curve:
     total: Counts  # (101,) rows of the frame at or above each threshold
     sample: int  # audited rows for which the model gives a label
 
+    @property
+    def exact(self) -> bool:
+        """Whether every row is audited: then nothing is estimated, and any threshold may be chosen."""
+        return 0 < self.sample == self.total[-1]
+
     @classmethod
     def of(cls, predictions: AuditedPredictions) -> Curve:
         """Work out all points."""
@@ -129,6 +134,8 @@ class Curve:
         """
         if not 0 < max_error < 1:
             raise ValueError(f"an error to promise lies between 0 and 1, not {max_error}")
+        if self.exact:
+            return next((point for point in reversed(self.points) if point.high <= max_error), None)
         found = None
         for point in self.points[self._start(max_error) :]:
             if not point.audited or point.high > max_error:
@@ -142,6 +149,8 @@ class Curve:
         It is the largest limit of the thresholds tested up to there: what is chosen for ``max_error``
         promises no more.
         """
+        if self.exact:
+            return self.at(threshold).high
         place = self.points.index(self.at(threshold))
         return max(point.high for point in self.points[min(place, self._start(max_error)) : place + 1])
 

@@ -86,8 +86,8 @@ class ModelMethods:
     def final_sources(self, run_id: int | None, threshold: float | None = None) -> tuple[IdArray, IdArray]:
         """Return who gives the final label of each row with text: ids (n,) in file order and codes (n,).
 
-        Codes are places in `final.SOURCES`. ``run_id`` is the model's, None: it gives none; ``threshold``: the
-        confidence from which up it labels, None: the project's own.
+        Codes are places in `final.SOURCES`. ``run_id`` is the model's, None: there is none; ``threshold``:
+        the confidence from which up it labels, None: the project's own.
         """
         with self._database.read() as connection:
             return final.sources(connection, run_id, threshold, self._scored)
