@@ -34,6 +34,8 @@ LEVEL = 0.95
 """In so many random samples a promise holds: it has one side, as nobody minds fewer errors."""
 GRID = np.linspace(1, 0, 101).round(2)
 """The thresholds that are tried, in their order."""
+FIRST_PART = 3
+"""The first threshold that is tested is to have one row in so many of the sample."""
 
 Counts = NDArray[np.int64]
 
@@ -126,8 +128,9 @@ class Curve:
         """Return the lowest threshold at which an error of at most ``max_error`` can be promised.
 
         Thresholds are tested in the order of `GRID` until the first that fails. The first to be tested is
-        that at which the sample is expected to have enough rows for one mistake; which one it is depends on
-        how confident the model is in the table, and on nothing that the sample says. None: none passes.
+        that at which a third of the sample is expected, and enough rows for one mistake: with fewer, bad luck
+        would often end the sequence at once. Which one it is depends on how confident the model is in the
+        table, and on nothing that the sample says. None: none passes.
 
         Raises:
             ValueError: ``max_error`` is not above 0 and below 1.
@@ -156,7 +159,7 @@ class Curve:
 
     def _start(self, max_error: float) -> int:
         """Return the place where the sequence begins: it must not depend on what the sample says."""
-        wanted = min(self.sample, _rows_for(max_error, 1))
+        wanted = min(self.sample, max(_rows_for(max_error, 1), self.sample // FIRST_PART))
         return int(np.argmax(self.total * self.sample >= wanted * self.total[-1]))
 
 

@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, final, queues, languages, embed-gpu, which need ``--data``, the labelled sets;
-the last one an NVIDIA GPU too.
+is named), repair, and findings, final, queues, languages, embed-gpu, which need ``--data``, the labelled
+sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """How often the promised error of final labels holds, and how many rows the model labels for it.
 
-The gold labels of a set are hidden; a user audits a random sample of 200 rows and asks for an error of at most
-5, 10 or 20%. The sample becomes the user's, and the error counts among the rows that the model labels then.
-Under it the slider: the limit that is shown at a threshold that was fixed before.
+The gold labels of a set are hidden; a user audits a random sample of 200 rows and asks for an error of at
+most 5, 10 or 20%. The sample becomes the user's, and the error counts among the rows that the model labels
+then. Under it the slider: the limit that is shown at a threshold that was fixed before.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def test_the_promise_at_a_threshold_is_never_less_than_above_it() -> None:
     confidence = rng.random(2000)
     found = Curve.of(drawn(confidence, rng.random(2000) > confidence, rng.choice(2000, 300, replace=False)))
     promised = [found.promised(float(t), 0.2) for t in GRID]
-    first = next(place for place, point in enumerate(found.points) if point.audited >= 40)
+    first = next(place for place, point in enumerate(found.points) if point.audited >= 120)
     assert promised[first:] == sorted(promised[first:])
     chosen = found.choose(0.3)
     assert chosen is not None

@@ -26,6 +26,8 @@ from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 _MODEL, _ANNOTATOR = SOURCES.index(FinalSource.MODEL), SOURCES.index(FinalSource.ANNOTATOR)
+SEQUENCE_ERROR = 0.05
+"""For which thresholds are tested in turn where nobody says which error is wanted."""
 Basis = Literal["", "audit", "gold"]
 
 
@@ -109,7 +111,7 @@ class FinalLabels:
         model = int((self.open >= threshold).sum())
         return model, self.rows - self.annotated - model
 
-    def summary(self, threshold: float, max_error: float = 0.05) -> str:
+    def summary(self, threshold: float, max_error: float = SEQUENCE_ERROR) -> str:
         """Say in a sentence what a threshold means."""
         model, review = self.counts(threshold)
         if self.audited is None or not model:
@@ -238,3 +240,53 @@ def _notes(
             )
         )
     return tuple(notes)
+
+
+@dataclass(frozen=True, slots=True)
+class FinalReport:
+    """How final labels were given, for scripts. Errors are fractions of the rows that the model labels."""
+
+    threshold: float
+    max_error: float | None  # for which the threshold was chosen; None: it was given
+    annotator: int
+    model: int
+    review: int
+    basis: Basis = ""
+    audited: int = 0
+    expected_error: float | None = None
+    error_at_most: float | None = None  # in 95 of 100 samples
+    summary: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def report(facts: FinalLabels, threshold: float | None, max_error: float | None = None) -> FinalReport:
+    """Return what ``threshold`` means; with ``max_error`` the lowest one at which that can be promised.
+
+    Raises:
+        UserError: The evidence does not bear that error, or there is none.
+    """
+    audited = facts.audited
+    if max_error is not None:
+        if audited is None:
+            raise UserError(facts.why)
+        threshold = audited.choose(max_error).threshold
+    threshold = threshold or 0.0
+    model, review = facts.counts(threshold)
+    found = FinalReport(
+        threshold,
+        max_error,
+        facts.annotated,
+        model,
+        review,
+        summary=facts.summary(threshold, max_error or SEQUENCE_ERROR),
+        notes=facts.notes,
+    )
+    if audited is None or not model:
+        return found
+    return replace(
+        found,
+        basis=audited.basis,
+        audited=audited.rows,
+        expected_error=audited.curve.at(threshold).error,
+        error_at_most=audited.curve.promised(threshold, max_error or SEQUENCE_ERROR),
+    )
