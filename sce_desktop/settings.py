@@ -170,6 +170,7 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("compact", "normal", "comfortable"),
     ),
     Setting("label_cells", bool, True, N_("All-labels column"), N_("Shows the probability of every label.")),
+    Setting("final_column", bool, False, N_("Final column"), N_("Shows one final label for each row.")),
     Setting("blind", bool, False, N_("Blind mode"), N_("Hides predictions while you label.")),
     Setting(
         "digit_keys",

@@ -43,7 +43,10 @@ _NAMES = {
     AUDIT: _("Audit sample"),
     OPEN_AUDIT: _("Audit sample, not blind"),
 }
-_BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
+_BY_COLUMN = (
+    *(RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN),
+    RowOrder.CONFIDENCE,  # of final labels: those to review come first
+)
 
 
 def has_filters(query: RowQuery) -> bool:

@@ -13,6 +13,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.query import FinalSource, RowState
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
+from sce_desktop.store.content.rows import counts
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.runs import runs
@@ -32,8 +33,7 @@ def sources(
     it. Nor does it where it says that no label fits, which is no answer to give unseen.
     """
     last = connection.execute(sa.select(last_row_id())).scalar_one()
-    row = schema.rows.c
-    ids = np.sort(fetch_ids(connection, sa.select(row.id).where(row.blank == sa.false(), row.id <= last)))
+    ids = _with_text(connection, last)
     codes = np.zeros(last + 1, np.int64)
     if run_id is not None:
         codes[_by_model(connection, run_id, last, threshold, scored)] = SOURCES.index(FinalSource.MODEL)
@@ -41,6 +41,21 @@ def sources(
     for state in (RowState.LABELLED, RowState.NONE):
         codes[fetch_ids(connection, decisions.ids_in_state(state))] = SOURCES.index(FinalSource.ANNOTATOR)
     return ids, codes[ids]
+
+
+def _with_text(connection: sa.Connection, last: int) -> IdArray:
+    """Return the rows with text, in file order: all rows but for the few that are blank."""
+    row, known = schema.rows.c, counts(connection)
+    if known.rows != last:  # a repaired project has gaps
+        some = sa.select(row.id).where(row.blank == sa.false(), row.id <= last)
+        return np.sort(fetch_ids(connection, some))
+    has_text = np.ones(last + 1, bool)
+    has_text[0] = False
+    if known.blank:
+        has_text[fetch_ids(connection, sa.select(row.id).where(row.blank == sa.true(), row.id <= last))] = (
+            False
+        )
+    return np.flatnonzero(has_text)
 
 
 def _by_model(

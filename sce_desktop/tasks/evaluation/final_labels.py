@@ -17,6 +17,7 @@ from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.core.query import FinalSource
+from sce_desktop.core.scoring import MULTI_LABEL_THRESHOLD
 from sce_desktop.core.selective import AtThreshold, AuditedPredictions, Curve, least_sample
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.final import SOURCES
@@ -105,10 +106,11 @@ class FinalLabels:
     audited: Audited | None  # None: `why` says why no error can be told
     why: str = ""
     notes: tuple[str, ...] = ()  # sentences: what the error leaves out
+    least: float = 0.0  # from where up a label is given where no threshold is set
 
     def counts(self, threshold: float) -> tuple[int, int]:
         """Return how many rows the model labels from ``threshold`` up, and how many are to be reviewed."""
-        model = int((self.open >= threshold).sum())
+        model = int((self.open >= (threshold or self.least)).sum())
         return model, self.rows - self.annotated - model
 
     def summary(self, threshold: float, max_error: float = SEQUENCE_ERROR) -> str:
@@ -148,8 +150,9 @@ def final_labels(project: Project) -> FinalLabels:
     """
     evidence = gather_sampled(project, gold=True)
     run = project.active_run(MAIN_ALIAS)
-    ids, codes = project.final_sources(run.id if run else None, None if evidence.multi_label else 0.0)
-    facts = FinalLabels(len(ids), int((codes == _ANNOTATOR).sum()), np.zeros(0), None)
+    ids, codes = project.final_sources(run.id if run else None, 0.0)
+    least = MULTI_LABEL_THRESHOLD if evidence.multi_label else 0.0
+    facts = FinalLabels(len(ids), int((codes == _ANNOTATOR).sum()), np.zeros(0), None, least=least)
     if run is None or not run.scored:
         return replace(facts, why=_("Nothing is scored yet: press Score first."))
     arrays = project.run_arrays(run.id)

@@ -47,16 +47,22 @@ class Chart(QWidget):
         self.setMinimumSize(px(160), px(80))
         self._title, self._axes, self._bars = title, axes, bars
         self.lines: tuple[tuple[str, tuple[Point, ...]], ...] = ()
-        self.lowest = 0.0  # where the axis that goes up begins
+        self.lowest, self.highest = 0.0, 1.0  # where the axis that goes up begins and ends
 
     def sizeHint(self) -> QSize:
         """Half of what a panel below has room for."""
         return QSize(px(400), px(200))
 
-    def show_lines(self, lines: Sequence[tuple[str, Sequence[Point]]], said: str, lowest: float) -> None:
+    def show_lines(
+        self,
+        lines: Sequence[tuple[str, Sequence[Point]]],
+        said: str,
+        lowest: float,
+        highest: float = 1.0,
+    ) -> None:
         """Show a line for each name; ``said`` is what screen readers say instead."""
         self.lines = tuple((name, tuple(points)) for name, points in lines)
-        self.lowest = lowest
+        self.lowest, self.highest = lowest, highest
         self.setAccessibleDescription(said)
         self.update()
 
@@ -81,7 +87,7 @@ class Chart(QWidget):
 
     def _at(self, x: float, y: float) -> QPointF:
         field = self._field()
-        up = (y - self.lowest) / (1 - self.lowest)
+        up = (y - self.lowest) / (self.highest - self.lowest)
         return QPointF(field.left() + x * field.width(), field.bottom() - up * field.height())
 
     def _paint_heading(self, painter: QPainter) -> None:
@@ -108,15 +114,15 @@ class Chart(QWidget):
         for tick in range(_TICKS + 1):
             share = tick / _TICKS
             painter.setPen(QColor(t.line))
-            painter.drawLine(self._at(share, self.lowest), self._at(share, 1))
+            painter.drawLine(self._at(share, self.lowest), self._at(share, self.highest))
             painter.setPen(QColor(t.muted))
             text, at = share_text(share), self._at(share, self.lowest)
             width = painter.fontMetrics().horizontalAdvance(text)
             x = min(at.x() - width / 2, self.width() - width)
             painter.drawText(QPointF(x, field.bottom() + height), text)
         room = field.height() / (1.2 * height)
-        step = next((s for s in _STEPS if (1 - self.lowest) / s <= room), _STEPS[-1])
-        for number in range(round(1 / step) + 1):
+        step = next((s for s in _STEPS if (self.highest - self.lowest) / s <= room), _STEPS[-1])
+        for number in range(round(self.highest / step) + 1):
             y = number * step
             if y < self.lowest - 1e-6:
                 continue
@@ -173,7 +179,10 @@ class Chart(QWidget):
                     nearest, shown = away, (name, point)
         if shown is None:
             return ""
-        name, point = shown
+        return self.point_text(*shown)
+
+    def point_text(self, name: str, point: Point) -> str:
+        """The figures of a point."""
         return ngettext(
             "{model} at {share}: {correct} correct ({interval}, {count} row)",
             "{model} at {share}: {correct} correct ({interval}, {count} rows)",

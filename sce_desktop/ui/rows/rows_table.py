@@ -37,7 +37,12 @@ MOST_SELECTED = 10_000
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.42  # of the table: before the text has that, the cells of all labels stay narrow
-_LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
+_LEAST_NAME = {
+    Column.YOURS: 60,
+    Column.SCE: 78,
+    Column.FINAL: 60,
+    Column.BASELINE: 56,
+}  # of a label, in pixels
 _MOST_NAME = 280
 _FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
@@ -182,6 +187,8 @@ class RowsTable(QTableView):
         """Whether there is more in a column than its heading: decisions, or scores."""
         if column == Column.YOURS:
             return self._decided
+        if column == Column.FINAL:
+            return True
         runs = len(self._rows_model().runs)
         return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
 

@@ -49,6 +49,7 @@ from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import RowsTable
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
+_SHOWN_IF = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 _HEIGHT_NAMES = {
     "compact": _("Compact rows"),
     "normal": _("Normal rows"),
@@ -152,7 +153,7 @@ class RowsView(QWidget):
         self._workspace.scoresChanged.connect(self._on_scores)
         self._scorer.modelsChanged.connect(self._on_models)
         self._preferences.settingsChanged.connect(self._apply_settings)
-        self._workspace.thresholdChanged.connect(self._repaint)
+        self._workspace.thresholdChanged.connect(self._on_threshold)
         self._workspace.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
@@ -362,13 +363,16 @@ class RowsView(QWidget):
         settings = self._preferences.settings
         self.table.set_height(str(settings["row_height"]))
         for column in range(Column.SCE, self.model.columnCount()):
-            cells = column != Column.CELLS or bool(settings["label_cells"])
-            self.table.setColumnHidden(column, self._navigation.blind or not cells)
+            wanted = bool(settings[_SHOWN_IF[column]]) if column in _SHOWN_IF else True
+            self.table.setColumnHidden(column, self._navigation.blind or not wanted)
         self._visible_soon.start()
 
     @Slot()
-    def _repaint(self) -> None:
+    def _on_threshold(self) -> None:
+        """Show final labels and low confidence as they are now; find rows again that are found by it."""
         self.table.viewport().update()
+        if self.model.query is not None and self.model.query.final is not None:
+            self.refresh()
 
     def _view_menu(self) -> QMenu:
         menu = QMenu(self)
@@ -377,14 +381,13 @@ class RowsView(QWidget):
         return menu
 
     def _add_view_actions(self, menu: QMenu) -> None:
-        cells = QAction(
-            _("Probabilities of all labels"),
-            menu,
-            checkable=True,
-            checked=bool(self._preferences.settings["label_cells"]),
-        )
-        cells.toggled.connect(lambda on: self._preferences.change_setting("label_cells", on))
-        menu.addAction(cells)
+        for key, name in (
+            ("label_cells", _("Probabilities of all labels")),
+            ("final_column", _("Final labels")),
+        ):
+            shown = QAction(name, menu, checkable=True, checked=bool(self._preferences.settings[key]))
+            shown.toggled.connect(lambda on, key=key: self._preferences.change_setting(key, on))
+            menu.addAction(shown)
         menu.addSeparator()
         group = QActionGroup(menu)
         for height, name in _HEIGHT_NAMES.items():
