@@ -84,7 +84,10 @@ def test_a_maximum_error_chooses_the_threshold_or_says_why_not(
     dialog = dialog_of(qtbot, controllers)
     dialog.max_error.setValue(1)
     dialog.choose.click()
-    assert "audited rows without a mistake are the least for an error of 1%: label " in dialog.notes.text()
+    assert (
+        "audited rows are the least for an error of 1%, more where some are wrong: label at least "
+        in dialog.notes.text()
+    )
     assert dialog.spin.value() == 0
     dialog.max_error.setValue(30)
     assert "are the least" not in dialog.notes.text()

@@ -55,7 +55,18 @@ class Audited:
     def why_not(self, max_error: float) -> str:
         """Say in a sentence or two why no threshold promises ``max_error``, and what to do."""
         error, seen = error_text(max_error), len(self.predictions.audited)
+        wrong = int(self.predictions.wrong.sum())
         least = least_sample(max_error, len(self.predictions.frame))
+        if seen < least and wrong and not self.curve.exact:
+            return ngettext(
+                "{least} audited rows are the least for an error of {error}, more where some are wrong: "
+                "label at least {count} more.",
+                "{least} audited rows are the least for an error of {error}, more where some are wrong: "
+                "label at least {count} more.",
+                least - seen,
+                least=number(least),
+                error=error,
+            )
         if seen < least and not self.curve.exact:
             return ngettext(
                 "{least} audited rows without a mistake are the least for an error of {error}: label {count} "
@@ -73,7 +84,7 @@ class Audited:
             "wrong. Allow a larger error, or label more of the audit sample.",
             seen,
             error=error,
-            wrong=number(int(self.predictions.wrong.sum())),
+            wrong=number(wrong),
         )
 
     def promise(self, threshold: float, max_error: float) -> str:

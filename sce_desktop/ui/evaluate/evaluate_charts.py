@@ -100,6 +100,8 @@ class Chart(QWidget):
             painter.drawText(x, 0, width + 2, height, middle, text)
             x += width + px(SPACE_S)
         for number, (name, _points) in enumerate(self.lines):
+            if not name:  # a chart of one line needs no legend
+                continue
             x += px(SPACE_S)
             _mark(painter, number, QPointF(x + px(4), height / 2))
             painter.setPen(QColor(t.ink))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
 
@@ -131,7 +131,7 @@ class FinalDialog(ProjectDialog):
             label.setBuddy(field)
             grid.addWidget(label, row, 0)
             grid.addWidget(field, row, 1)
-        grid.addWidget(self.choose, 0, 2)
+        grid.addWidget(self.choose, 0, 2, Qt.AlignmentFlag.AlignLeft)
         grid.addWidget(self.slider, 1, 2)
         grid.setColumnStretch(2, 1)
         more = QHBoxLayout()
