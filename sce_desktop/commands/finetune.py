@@ -10,7 +10,7 @@ from sce_desktop.commands import finetune_llm, options
 from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.tasks.training.finetune import FineTuneReport

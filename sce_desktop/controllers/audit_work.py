@@ -1,4 +1,4 @@
-"""What the lanes run for the audit sample; like `controllers.work`."""
+"""What the workers run for the audit sample; like `controllers.work`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lanes run for the panel of duplicates."""
+"""What the workers run for the panel of duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lanes run for final labels; like `controllers.work`."""
+"""What the workers run for final labels; like `controllers.work`."""
 
 from __future__ import annotations
 

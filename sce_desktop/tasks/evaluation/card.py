@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop import __version__
 from sce_desktop.core.comparison import recorded
 from sce_desktop.core.runs import ModelVersion
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel

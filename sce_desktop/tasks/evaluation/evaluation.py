@@ -23,13 +23,13 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.evidence import answer_arrays, right_answers
-from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
-from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
+from sce_desktop.tasks.evaluation.label_order import LabelOrderSensitivity, label_order_sensitivity
+from sce_desktop.tasks.insight.labels import report_merged, report_unmerged
 from sce_desktop.tasks.progress import PartProgress
-from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.foreign import report_foreign
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, load_models, precision_of
-from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.slow import report_time
 from sce_desktop.tasks.scoring.timing import TimedCache
 from sce_desktop.tasks.tables.columns import (
     ListCells,
@@ -37,9 +37,9 @@ from sce_desktop.tasks.tables.columns import (
     find_column,
     find_columns,
     has_lists,
-    tell_alike,
-    tell_doubts,
-    tell_reading,
+    report_alike,
+    report_doubts,
+    report_reading,
 )
 
 SAMPLE_SEED = 0
@@ -55,7 +55,7 @@ class EvaluationReport:
     multi_label: bool  # a row may have several: an answer is right if it is one of them
     models: dict[str, Measures]
     seconds: dict[str, float]
-    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    orders: dict[str, LabelOrderSensitivity] = field(default_factory=dict)  # where it was asked for
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
     precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
@@ -110,7 +110,7 @@ def evaluate_table(
     check_scorable(chosen, least=2)
     if whole_table:
         check_joint(chosen, multi_label=several)
-    tell_alike([*(label.name for label in chosen), *itertools.chain.from_iterable(gold)], progress)
+    report_alike([*(label.name for label in chosen), *itertools.chain.from_iterable(gold)], progress)
     index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
     known = [
         list(dict.fromkeys(index_of[key] for key in map(label_key, names) if key in index_of))
@@ -141,8 +141,8 @@ def evaluate_table(
     before = time.perf_counter()
     measured, orders = {}, {}
     for named in loaded.models[: len(models)]:
-        tell_foreign(named, wanted, progress, chosen)
-    tell_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
+        report_foreign(named, wanted, progress, chosen)
+    report_time(loaded.models, wanted, chosen, len(wanted) * (1 + shuffles), progress)
     if whole_table:
         for place, named in enumerate(loaded.models[: len(models)]):
             loaded.models[place] = fit_transductive(named, texts, cache=timed, progress=progress)
@@ -158,7 +158,7 @@ def evaluate_table(
         )
         measured[named.name] = measure(gold_of, found)
         if shuffles:
-            orders[named.name] = order_check(
+            orders[named.name] = label_order_sensitivity(
                 named.model,
                 wanted,
                 chosen,
@@ -243,7 +243,7 @@ def read_gold(
         Cancelled: The user stopped.
     """
     table = open_table(path, options)
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     gold_at = find_column(table.columns, gold_column, progress, hint=elsewhere(table))
     shape = Shape(table.columns, texts_at)
@@ -254,7 +254,7 @@ def read_gold(
         gold += [cells[gold_at] or "" for cells in batch]
         progress.report(len(texts), table.estimated_rows, stage=_("reading"))
         progress.check()
-    tell_reading(table, progress)
+    report_reading(table, progress)
     lists = has_lists(gold_column, gold, lists, progress)
     names = _names(gold_column, gold, lists, progress)
     if not any(names):
@@ -264,10 +264,10 @@ def read_gold(
     if merge_alike:
         counts = Counter(itertools.chain.from_iterable(names))
         merged = merged_names(counts, (label.name for label in labels))
-        tell_merged(merged, progress)
+        report_merged(merged, progress)
         names = [tuple(dict.fromkeys(merged.get(name, name) for name in right)) for right in names]
     else:
-        tell_unmerged(itertools.chain.from_iterable(names), progress)
+        report_unmerged(itertools.chain.from_iterable(names), progress)
     return GoldTable(texts, names, lists)
 
 
@@ -277,7 +277,7 @@ def _names(column: str, gold: Sequence[str], lists: bool, progress: Progress) ->
         return [() if is_blank(cell) else (cell,) for cell in gold]
     listed = ListCells(column)
     names = [listed.names(cell, row) or () for row, cell in enumerate(gold, start=1)]
-    listed.tell(progress)
+    listed.report(progress)
     return names
 
 

@@ -221,7 +221,7 @@ def _known(evidence: Evidence) -> tuple[Basis, IdArray, NDArray[np.bool_], NDArr
 def _notes(
     evidence: Evidence, audited: Audited, version: str, outside: int, learned: bool
 ) -> tuple[str, ...]:
-    notes = [*(evidence.sample.told if evidence.sample is not None and audited.basis == "audit" else ())]
+    notes = [*(evidence.sample.notes if evidence.sample is not None and audited.basis == "audit" else ())]
     if audited.basis == "audit" and evidence.waiting:
         notes.append(
             ngettext(

@@ -25,9 +25,9 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.evaluation.card import tuned_card
 from sce_desktop.tasks.evaluation.evaluation import read_gold
-from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.foreign import report_foreign
 from sce_desktop.tasks.scoring.models import ModelSource, load_models
-from sce_desktop.tasks.tables.columns import tell_alike
+from sce_desktop.tasks.tables.columns import report_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 from sce_desktop.tasks.training.training import adapter_pace, adapting, cost
 
@@ -113,7 +113,7 @@ def embedder_json(tuned: FineTuned, gold: IdArray) -> dict[str, Any]:
 class FineTuneReport:
     """What `finetune_table` did. ``skipped``: rows not used, by reason.
 
-    ``embedder`` is what `embedder_json` says of an adapted text embedder, with the estimate that was told
+    ``embedder`` is what `embedder_json` says of an adapted text embedder, with the estimate that was shown
     before; None where none was asked for.
     """
 
@@ -169,9 +169,9 @@ def finetune_table(
     """Fine-tune ``model`` on the labels in ``gold_column`` and write it to the folder ``output``.
 
     ``adapt_embedder`` lets the text embedder learn too; how long that takes, and with how much memory, is
-    estimated by a trial and told first. Without ``labels`` those of the model are taken if it carries some,
-    else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may have
-    several labels. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what is
+    estimated by a trial and reported first. Without ``labels`` those of the model are taken if it carries
+    some, else the distinct gold values. ``lists`` and ``merge_alike`` are as in `read_gold`, but no row may
+    have several labels. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what is
     replaced, and ``force``.
 
     Raises:
@@ -212,7 +212,7 @@ def finetune_table(
         )
     chosen = tuple(labels or base.labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
-    tell_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
+    report_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
     place_of = {label_key(label.name): place for place, label in enumerate(chosen)}
     gold = list(map(label_key, gold))
     used = [row for row, name in enumerate(gold) if name in place_of and not is_blank(texts[row])]
@@ -237,7 +237,7 @@ def finetune_table(
         )
     answers = np.array([place_of[gold[row]] for row in used], dtype=np.int64)
     used_texts = [texts[row] for row in used]
-    tell_foreign(loaded.models[0], used_texts, progress, chosen)
+    report_foreign(loaded.models[0], used_texts, progress, chosen)
     expected = None
     if adapt_embedder:
         pace = adapter_pace(base, used_texts, chosen, progress)

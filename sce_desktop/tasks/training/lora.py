@@ -22,8 +22,8 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.evaluation.evaluation import read_gold, sample
 from sce_desktop.tasks.progress import Unreported
-from sce_desktop.tasks.scoring.slow import TOLD_FROM_S
-from sce_desktop.tasks.tables.columns import tell_alike
+from sce_desktop.tasks.scoring.slow import REPORTED_FROM_S
+from sce_desktop.tasks.tables.columns import report_alike
 from sce_desktop.tasks.tables.replaceable import check_tuned
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def finetune_llm(
     texts, gold = table.texts, table.one_each
     chosen = tuple(labels or distinct_labels(gold))
     check_scorable(chosen, least=2)
-    tell_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
+    report_alike([*(label.name for label in chosen), *filter(None, gold)], progress)
     index_of = {label_key(label.name): index for index, label in enumerate(chosen)}
     gold = list(map(label_key, gold))
     usable = [place for place, name in enumerate(gold) if name in index_of and not is_blank(texts[place])]
@@ -170,7 +170,7 @@ def finetune_llm(
             _("{name} cannot be trained: choose a model folder with safetensors as the base.", name=name)
         )
     held_texts = [wanted[place] for place in held]
-    _tell_time(llm, wanted, chosen, len(train) * settings.epochs, progress)
+    _report_time(llm, wanted, chosen, len(train) * settings.epochs, progress)
     before = measure(answers[held], llm.probabilities(held_texts, chosen, progress=progress).probabilities)
     rows = examples(
         llm, llm.frame(chosen), [wanted[place] for place in train], [int(answers[place]) for place in train]
@@ -231,11 +231,11 @@ def _held_out(answers: IdArray, labels: int) -> IdArray:
     return np.sort(np.asarray(held or [0], dtype=np.int64))
 
 
-def _tell_time(
+def _report_time(
     llm: PromptedLLM, texts: Sequence[str], labels: Sequence[Label], rows: int, progress: Progress
 ) -> None:
     seconds = TRAINING_FACTOR * rows * llm.seconds_a_row(texts, labels)
-    if seconds >= TOLD_FROM_S:
+    if seconds >= REPORTED_FROM_S:
         progress.warn(
             _(
                 "Training on {rows} rows takes about {time} here.",

@@ -92,7 +92,7 @@ class AgreementDialog(ProjectDialog):
             review_work.agreements,
             self._workspace.project,
             title=_("Comparing labels"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         self._watch(job).finished.connect(self._on_found)

@@ -56,14 +56,14 @@ class Chart(QWidget):
     def show_lines(
         self,
         lines: Sequence[tuple[str, Sequence[Point]]],
-        said: str,
+        description: str,
         lowest: float,
         highest: float = 1.0,
     ) -> None:
-        """Show a line for each name; ``said`` is what screen readers say instead."""
+        """Show a line for each name; ``description`` is what screen readers say instead."""
         self.lines = tuple((name, tuple(points)) for name, points in lines)
         self.lowest, self.highest = lowest, highest
-        self.setAccessibleDescription(said)
+        self.setAccessibleDescription(description)
         self.update()
 
     # --- painting ------------------------------------------------------------------------------------------

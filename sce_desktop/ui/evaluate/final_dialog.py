@@ -90,9 +90,9 @@ class FinalDialog(ProjectDialog):
                     final_work.final_labels,
                     workspace.project,
                     title=_("Counting rows"),
-                    lane="reads",
+                    worker="reads",
                     quiet=True,
-                    tell_failure=False,
+                    notify_failure=False,
                 )
             )
             job.finished.connect(self._on_facts)

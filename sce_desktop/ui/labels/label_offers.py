@@ -64,9 +64,9 @@ class LabelOffers(QObject):
                 table_work.read_labels,
                 path,
                 title=_("Reading {name}", name=path.name),
-                lane="reads",
+                worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         return dialog
@@ -85,7 +85,7 @@ class LabelOffers(QObject):
                 self._scorer.known_vectors,
                 title=_("Suggesting labels"),
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         return dialog
@@ -105,5 +105,5 @@ class LabelOffers(QObject):
             title=_("Writing {name}", name=path.name),
         )
         job.finished.connect(
-            lambda _result: self._messages.tell(_("The labels were written to {path}.", path=path))
+            lambda _result: self._messages.notify(_("The labels were written to {path}.", path=path))
         )
