@@ -170,6 +170,7 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("compact", "normal", "comfortable", "tall"),
     ),
     Setting("label_cells", bool, False, N_("All-labels column"), N_("Shows the probability of every label.")),
+    Setting("final_column", bool, False, N_("Final column"), N_("Shows one final label for each row.")),
     Setting(
         "row_labels",
         str,

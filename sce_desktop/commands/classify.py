@@ -27,6 +27,7 @@ def add_command(commands: options.Commands) -> None:
     )
     options.add_force(parser)
     options.add_threshold(parser)
+    options.add_final(parser, columns=True)
     parser.add_argument("--multi-label", action="store_true", help="a row may have several labels, or none")
     parser.add_argument(
         "--excel-safe", action="store_true", help="csv, tsv: protect against formulas (CSV injection)"
@@ -41,11 +42,16 @@ def add_command(commands: options.Commands) -> None:
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Classify the table and say how it went."""
+    options.check_final(args)
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.scoring.classify import BATCH_ROWS, ClassifySettings, classify_table
+    from sce_desktop.tasks.scoring.final_table import FinalWanted
 
+    final = None
+    if args.final:
+        final = FinalWanted(args.max_error, args.audit or args.gold, audit=args.audit is not None)
     source, baselines, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):
         choice = options.choose_model(args, labels, table_options, progress)
@@ -60,6 +66,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
                 multi_label=args.multi_label,
                 whole_table=args.whole_table,
                 excel_safe=args.excel_safe,
+                final=final,
                 batch_rows=args.batch_size or BATCH_ROWS,
             ),
             text_columns=args.text,
@@ -85,4 +92,6 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             f"{plural(len(report.labels), 'label')} in {report.seconds['total']:.1f} s "
             f"({report.skipped_blank:,} without text): {report.output}"
         )
+        if report.final is not None:
+            print(options.final_sentence(report.final))
     return 0

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sce_desktop.core.runs import TextModel, VectorCache
     from sce_desktop.core.tables import TableOptions
     from sce_desktop.ml.hub.session import ModelSession
+    from sce_desktop.tasks.evaluation.final_labels import FinalReport
     from sce_desktop.tasks.evaluation.gold import GoldSource
     from sce_desktop.tasks.scoring.choice import Choice
     from sce_desktop.tasks.scoring.models import Baseline, ModelSource
@@ -348,6 +349,71 @@ def add_threshold(parser: argparse.ArgumentParser, *, default: str = "") -> None
         help='confidence threshold: predictions below P get status "unsure"; with --multi-label, labels with '
         "probability ≥ P are assigned" + otherwise,
     )
+
+
+def add_final(parser: argparse.ArgumentParser, *, columns: bool = False) -> None:
+    """Add ``--final`` and ``--max-error``; with ``columns`` of a table ``--gold`` and ``--audit`` too."""
+    group = parser.add_argument_group("final labels")
+    group.add_argument(
+        "--final",
+        action="store_true",
+        help="write final_label and final_source: the annotator's label where there is one, else the "
+        "model's from the confidence threshold up, else none",
+    )
+    where = "the column of --audit or --gold" if columns else "the project's audit sample or gold labels"
+    group.add_argument(
+        "--max-error",
+        type=share,
+        metavar="E",
+        help=f"choose the lowest confidence threshold at which {where} promises, with 95%% confidence, an "
+        "error of at most E (5%% or 0.05) among the rows that the model labels; with --final",
+    )
+    if columns:
+        evidence = group.add_mutually_exclusive_group()
+        evidence.add_argument(
+            "--audit",
+            metavar="COLUMN",
+            help="header of a column with the labels of a random sample of rows; they are final labels",
+        )
+        evidence.add_argument(
+            "--gold",
+            metavar="COLUMN",
+            help="header of a column of gold labels: they say how often the model is wrong, and nothing else",
+        )
+
+
+def check_final(args: argparse.Namespace) -> None:
+    """Refuse options of `add_final` that do not go together.
+
+    Raises:
+        UserError: One is given without another that it needs, or with one that it excludes.
+    """
+    columns = [f"--{name}" for name in ("audit", "gold") if getattr(args, name, None)]
+    for name in (*(("--max-error",) if args.max_error is not None else ()), *columns):
+        if not args.final:
+            raise UserError(f"{name} is about final labels: add --final.")
+    if args.max_error is not None and args.threshold is not None:
+        raise UserError("--max-error chooses the confidence threshold: leave --threshold out.")
+    if args.max_error is not None and hasattr(args, "audit") and not columns:
+        raise UserError(
+            "--max-error needs --audit or --gold, a column that says which predictions are wrong."
+        )
+
+
+def final_sentence(report: FinalReport) -> str:
+    """Say what final labels came of, and with which threshold."""
+    how = "chosen" if report.max_error is not None else "given"
+    where = {"audit": " from the audit sample", "gold": " from gold labels"}.get(report.basis, "")
+    threshold = f"Confidence threshold {report.threshold:g}, {how}{where if how == 'chosen' else ''}."
+    return f"Final labels: {report.annotator:,} by annotators, {report.summary} {threshold}"
+
+
+def share(text: str) -> float:
+    """Read a fraction above 0 and below 1, or a percentage such as 5%; argparse tells what is wrong."""
+    value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    if not 0 < value < 1:
+        raise argparse.ArgumentTypeError(f"must lie between 0 and 100%, not {text}")
+    return value
 
 
 def whole_number(least: int) -> Callable[[str], int]:

@@ -73,6 +73,7 @@ def add_command(commands: options.Commands) -> None:
         help="rows to export (default: all); labelled includes rows marked as none of these",
     )
     options.add_threshold(action, default="the project's own")
+    options.add_final(action)
     action.add_argument(
         "--excel-safe", action="store_true", help="csv, tsv: protect against formulas (CSV injection)"
     )
@@ -279,25 +280,40 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
+    options.check_final(args)
+    from sce_desktop.tasks.evaluation.final_labels import final_labels, report
     from sce_desktop.tasks.tables.export import export_table
     from sce_desktop.tasks.tables.replaceable import check_export, check_note
 
     stopped = options.if_stopped("Nothing was written.")
-    with _open(args.project, read_only=True) as project, stopped:
+    with _open(args.project, read_only=True) as project, stopped, project.snapshot():
         replace = check_export(project, args.output, force=args.force)
         if args.note:
             check_note(args.output, force=args.force)
+        threshold, final = args.threshold, None
+        if args.final:
+            kept = project.threshold() if threshold is None else threshold
+            final = report(final_labels(project), kept, args.max_error)
+            threshold = threshold if args.max_error is None else final.threshold
+            for note in final.notes:
+                progress.warn(note)
         rows = export_table(
             project,
             args.output,
             only=args.only,
-            threshold=args.threshold,
+            threshold=threshold,
+            final=args.final,
             excel_safe=args.excel_safe,
             note=args.note,
             overwrite=replace,
             progress=progress,
         )
-    _print(args, {"rows": rows, "output": args.output}, f"{plural(rows, 'row')} written to {args.output}.")
+    facts: dict[str, Any] = {"rows": rows, "output": args.output}
+    text = f"{plural(rows, 'row')} written to {args.output}."
+    if final is not None:
+        facts["final"] = asdict(final)
+        text = f"{text}\n{options.final_sentence(final)}"
+    _print(args, facts, text)
     return 0
 
 

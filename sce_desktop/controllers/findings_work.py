@@ -107,6 +107,7 @@ def look(
     from sce_desktop.tasks.evaluation import report
     from sce_desktop.tasks.evaluation.evidence import rolled_up
     from sce_desktop.tasks.insight import findings_sample
+    from sce_desktop.tasks.insight.final_shares import final_sentence
     from sce_desktop.tasks.insight.findings import column_values, find
     from sce_desktop.tasks.tables import parts
 
@@ -165,6 +166,12 @@ def look(
                 outside,
             )
         )
+    if (
+        wanted.alias
+        and project.threshold() is not None
+        and (finals := final_sentence(project, rolled=wanted.rolled))
+    ):
+        notes.append(finals)
     if evidence.multi_label:
         notes.append(_("Rows may have several labels: the shares need not sum to 100%."))
     return Answer(

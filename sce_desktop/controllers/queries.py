@@ -44,12 +44,16 @@ _NAMES = {
     AUDIT: _("Audit sample"),
     OPEN_AUDIT: _("Audit sample, not blind"),
 }
-_BY_COLUMN = (RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN)
+_BY_COLUMN = (
+    *(RowOrder.FILE, RowOrder.LENGTH, RowOrder.ANNOTATION, RowOrder.CONFIDENCE, RowOrder.MARGIN),
+    RowOrder.CONFIDENCE,  # of final labels: those to review come first
+)
 
 
 def has_filters(query: RowQuery) -> bool:
     """Whether ``query`` hides rows."""
     scored = query.predicted_ids or query.confidence is not None or query.disagree is not None
+    scored = scored or query.final is not None
     by_people = query.state is not RowState.ANY or query.label_ids
     by_text = query.search or query.pattern or query.cells or query.blank is not None
     given = query.among is not None or query.duplicate is not None or query.former_ids or query.disagreeing
@@ -177,17 +181,18 @@ def follow_runs(query: RowQuery, runs: Sequence[Run]) -> RowQuery:
     if (query.order in BY_SCORE and main is None) or (query.order is RowOrder.DISAGREE and pair is None):
         query = replace(query, order=RowOrder.FILE, descending=False)
     needs_main = bool(query.predicted_ids) or query.confidence is not None or query.order in BY_SCORE
+    needs_main = needs_main or query.final is not None
     needs_pair = query.disagree is not None or query.order is RowOrder.DISAGREE
     return replace(query, run_id=main if needs_main else None, compare=pair if needs_pair else None)
 
 
 def depends_on_scores(query: RowQuery) -> bool:
     """Whether new scores may change which rows ``query`` finds, or their order."""
-    return query.run_id is not None or query.compare is not None
+    return query.run_id is not None or query.compare is not None or query.final is not None
 
 
 def depends_on_people(query: RowQuery) -> bool:
     """Whether a decision or a mark may change which rows ``query`` finds, or their order."""
-    filtered = query.label_ids or query.former_ids or query.decided_since or query.disagreeing
+    filtered = query.label_ids or query.former_ids or query.decided_since or query.disagreeing or query.final
     ordered = query.order in (RowOrder.ANNOTATION, RowOrder.RARE)
     return query.state is not RowState.ANY or bool(filtered) or ordered or asks_people(query.search)

@@ -11,12 +11,15 @@ import numpy as np
 from sce_desktop.controllers.rows_data import RowData, Score
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.i18n import _, language, ngettext, number
+from sce_desktop.core.query import FinalSource
 from sce_desktop.core.runs import Run, model_title
+from sce_desktop.core.scoring import chosen
 from sce_desktop.core.text import isolated, share_text
 
 LOADING = "…"
 NOT_YET = "–"
 SKIPPED = _("Skipped")
+TO_REVIEW = _("To review")
 NONE_FITS = _("None of these")
 NO_TEXT = _("no text")
 NOT_SCORED = _("not scored")
@@ -112,6 +115,42 @@ def confirms(row: RowData) -> bool | None:
     return row.annotation.label_ids == (main.top_id,)
 
 
+def final_source(row: RowData, threshold: float) -> FinalSource:
+    """Who gives the final label of a row: as `store.runs.final` has it, of what the table knows."""
+    main = _score(row, 0)
+    if row.annotation is not None:
+        skipped = row.annotation.decision is Decision.SKIPPED
+        return FinalSource.NONE if skipped else FinalSource.ANNOTATOR
+    if row.blank or main is None or main.says_none(threshold) or main.confidence < threshold:
+        return FinalSource.NONE
+    return FinalSource.MODEL
+
+
+def final_names(row: RowData, labels: tuple[Label, ...], threshold: float) -> str:
+    """The final label of a row, of several all; empty where it is to be reviewed."""
+    source, main = final_source(row, threshold), _score(row, 0)
+    if source is FinalSource.ANNOTATOR:
+        return yours(row, labels)
+    if source is FinalSource.NONE or main is None:
+        return ""
+    if not main.run.multi_label:
+        return top_label(main, labels).name
+    places = np.flatnonzero(chosen(main.probabilities, threshold=threshold or None))
+    return ", ".join(label_of(main.run.labels[place].id, labels, main.run).name for place in places)
+
+
+def final_words(row: RowData, labels: tuple[Label, ...], threshold: float) -> str:
+    """The final label of a row and who gives it."""
+    name = final_names(row, labels, threshold)
+    match final_source(row, threshold):
+        case FinalSource.ANNOTATOR:
+            return _("{label}, by you", label=name)
+        case FinalSource.MODEL:
+            main = _score(row, 0)
+            return _aged(_("{label}, by the model", label=name), main) if main is not None else name
+    return TO_REVIEW
+
+
 def agreement(row: RowData, place: int, threshold: float) -> bool | None:
     """Whether the baseline at ``place`` of the runs puts the model's label first, if that gives one."""
     main, other = (_score(row, 0), _score(row, place))
@@ -150,10 +189,12 @@ def cell(
         return _("{prediction}, low confidence", prediction=words) if main.confidence < threshold else words
     if column == 4:
         return NOT_SCORED if main is None else ", ".join(_listed(main, labels))
-    other = _score(row, column - 4)
+    if column == 5:
+        return final_words(row, labels, threshold)
+    other = _score(row, column - 5)
     if other is None:
         return NOT_SCORED
-    same = agreement(row, column - 4, threshold)
+    same = agreement(row, column - 5, threshold)
     mark = {True: "= ", False: "≠ ", None: ""}[same]
     return mark + _prediction(other, labels)
 
@@ -213,10 +254,10 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
             lines.append(row.marks.note)
     elif column == 1:
         lines = [row.text] if row.text else [_("This row has no text.")]
-    elif column == 2:
+    elif column == 2 or (column == 5 and row.annotation is not None):
         lines = [yours(row, labels)] if row.annotation else []
     else:
-        score = _score(row, 0 if column <= 4 else column - 4)
+        score = _score(row, 0 if column <= 5 else column - 5)
         if score is None:
             lines = [] if row.blank else [_("Not scored yet")]
         else:
@@ -242,7 +283,9 @@ def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> s
         if len(labels) <= MOST_CELLS:
             return _("All labels")
         return ngettext("Top {count} label", "Top {count} labels", TOP_CELLS)
-    return alias_title(aliases[column - 5] if column - 5 < len(aliases) else "similarity")
+    if column == 5:
+        return _("Final")
+    return alias_title(aliases[column - 6] if column - 6 < len(aliases) else "similarity")
 
 
 def heading_tip(column: int, runs: Sequence[Run]) -> str:
@@ -263,6 +306,8 @@ def heading_tip(column: int, runs: Sequence[Run]) -> str:
         return _("Predicted by {model}. Click to show the least confident first.", model=runs[0].title)
     if column == 4:
         return _("Probability of every label. Click to show the smallest margin first.")
+    if column == 5:
+        return _("Your label, else the model's from the confidence threshold up, else to review.")
     name = heading(column, (), [run.alias for run in runs[1:]])
     return _(
         "{model} predicts the same label (=) or another (≠). Click to show disagreements first.", model=name

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from sce_desktop.core.i18n import N_
-from sce_desktop.core.query import RowState
+from sce_desktop.core.query import FinalSource, RowState
 from sce_desktop.core.tables import TableOptions
 
 DIGIT_KEYS = {"rank": N_("By rank"), "fixed": N_("Fixed per label")}
@@ -73,6 +73,7 @@ class Counts:
     predicted: Mapping[int, int]  # rows by the id of the label that the shown model puts first
     scored: int  # rows that the shown model has scored
     blank: int
+    final: Mapping[FinalSource, int] = field(default_factory=dict)  # rows with text by their final label
 
     @property
     def rows(self) -> int:

@@ -40,6 +40,14 @@ class RowOrder(StrEnum):
     RANDOM = "random"  # by `RowQuery.seed`; a row keeps its place among the others when the filter changes
 
 
+class FinalSource(StrEnum):
+    """Who gives a row its final label: one answer a row, the annotator's where there is one."""
+
+    ANNOTATOR = "annotator"
+    MODEL = "model"  # the prediction of a row without an annotation, from the confidence threshold up
+    NONE = "none"  # nobody: the row is to be reviewed
+
+
 @dataclass(frozen=True, slots=True)
 class CellFilter:
     """Rows whose cell in a column is one of ``values``, exactly as it was read; None is an empty cell too."""
@@ -70,6 +78,7 @@ class RowQuery:
     run_id: int | None = None  # the run that predicted_ids, confidence and the score orders look at
     predicted_ids: tuple[int, ...] = ()  # the run gives any of these labels, so not where it says none fits
     confidence: tuple[float, float] | None = None  # the run's confidence lies in [low, high]
+    final: FinalSource | None = None  # who gives the final label, `run_id` being the model; rows with text
     compare: tuple[int, int] | None = None  # the two runs that disagree and RowOrder.DISAGREE look at
     disagree: bool | None = None  # True: the second's top label is not what the first gives; False: it is
     blank: bool | None = None  # True: nothing but white space; False: something to classify; None: `no_text`

@@ -15,7 +15,7 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
-from sce_desktop.store.runs import runs, versions
+from sce_desktop.store.runs import final, runs, versions
 from sce_desktop.store.runs.runs import RowScore, RunArrays
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
@@ -82,6 +82,15 @@ class ModelMethods:
         """Return the rows about which a run says that no label fits, in file order."""
         with self._database.read() as connection:
             return np.flatnonzero(runs.given(connection, runs.get(connection, run_id), self._scored) == -2)
+
+    def final_sources(self, run_id: int | None, threshold: float | None = None) -> tuple[IdArray, IdArray]:
+        """Return who gives the final label of each row with text: ids (n,) in file order and codes (n,).
+
+        Codes are places in `final.SOURCES`. ``run_id`` is the model's, None: there is none; ``threshold``:
+        the confidence from which up it labels, None: the project's own.
+        """
+        with self._database.read() as connection:
+            return final.sources(connection, run_id, threshold, self._scored)
 
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""

@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, and findings, queues, languages, why, clusters, embed-gpu, which need ``--data``,
-the labelled sets; the last one an NVIDIA GPU too.
+is named), repair, relabel, and findings, final, queues, languages, why, clusters, embed-gpu, which need
+``--data``, the labelled sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "queues", "languages", "why", "clusters", "embed-gpu")
+DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
 OWN_PARTS = ("repair", "relabel")  # run when they are named
 
 
@@ -48,8 +48,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
-    parser.add_argument("--draws", type=int, default=100, help="random samples (findings)")
-    parser.add_argument("--sample", type=int, default=200, help="rows of a random sample (findings)")
+    parser.add_argument("--draws", type=int, default=100, help="random samples (findings, final)")
+    parser.add_argument("--sample", type=int, default=200, help="rows of a random sample (findings, final)")
     parser.add_argument("--seeds", type=int, default=5, help="users that are played (queues)")
     parser.add_argument("--plot", type=Path, help="SVG file to draw (queues)")
     parser.add_argument(
@@ -160,12 +160,14 @@ def run_on_sets(part: str, args: argparse.Namespace) -> None:
     """Run a part that needs labelled sets; their names and number default to what the documents report."""
     import tempfile
 
-    from tests.benchmarks import findings, queues
+    from tests.benchmarks import final_labels, findings, queues
     from tests.benchmarks.labelled import scored_sets
 
     names = args.sets or ["us_congress_bills", "search_snippets"]
     if part == "queues" and not args.sets:
         names.append("book_titles")
+    if part == "final" and not args.sets:
+        names.append("dbpedia14")
     with tempfile.TemporaryDirectory() as folder:
         sets = scored_sets(
             args.data,
@@ -176,6 +178,8 @@ def run_on_sets(part: str, args: argparse.Namespace) -> None:
         )
     if part == "findings":
         findings.run(sets, sample=args.sample, draws=args.draws)
+    elif part == "final":
+        final_labels.run(sets, sample=args.sample, draws=args.draws)
     else:
         queues.run(sets, seeds=args.seeds, plot=args.plot)
 

@@ -211,8 +211,8 @@ def test_columns_are_reported_as_they_will_be_written(project: Project, tmp_path
     ]
     score_project(project, named, progress=SilentProgress())
     groups = columns_to_export(project)
-    assert [group for group, _ in groups] == ["original", "decided", "sce", "similarity"]
+    assert [group for group, _ in groups] == ["original", "decided", "sce", "similarity", "final"]
     assert groups[1][1] == tuple(DECIDED)
     out = tmp_path / "out.csv"
-    export_table(project, out, progress=SilentProgress())
+    export_table(project, out, final=True, progress=SilentProgress())
     assert [name for _, names in groups for name in names] == list(read(out)[0])

@@ -122,6 +122,7 @@ def test_columns_are_chosen_by_group(qtbot: QtBot, controllers: Controllers, dia
         *("id", "text", "formula"),
         *("label", "decided", "unsure", "flag", "note", "decided_at"),
         *("sce_label", "sce_confidence", "sce_status"),
+        *("final_label", "final_source"),
     ]
 
 

@@ -63,11 +63,12 @@ def test_a_second_click_turns_the_order_round() -> None:
     assert twice.descending
     assert sorted_column(twice) == 3
     assert order_by_column(RowQuery(), 3, []) is None
-    assert order_by_column(RowQuery(), 5, [SCE]) is None
+    assert order_by_column(RowQuery(), 5, [SCE]) == once  # final labels: those to review come first
+    assert order_by_column(RowQuery(), 6, [SCE]) is None
 
 
 def test_each_baseline_has_its_own_disagreement() -> None:
-    query = order_by_column(RowQuery(), 6, [SCE, SIMILARITY, OTHER])
+    query = order_by_column(RowQuery(), 7, [SCE, SIMILARITY, OTHER])
     assert query is not None
     assert query.compare == (1, 3)
     assert order_by(RowQuery(), RowOrder.DISAGREE, [SCE, SIMILARITY]).compare == (1, 2)  # type: ignore[union-attr]

@@ -72,7 +72,7 @@ def test_cells_say_in_words_what_they_draw(model: RowsModel) -> None:
     assert said(model, 2, Column.SCE) == "no text"
     assert [model.row_at(place).right_to_left for place in (0, 4)] == [False, True]  # type: ignore[union-attr]
     headings = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
-    assert headings == ["#", "Text", "You", "SCE", "All labels", "Similarity"]
+    assert headings == ["#", "Text", "You", "SCE", "All labels", "Final", "Similarity"]
 
 
 def test_nothing_is_read_in_the_gui_thread(

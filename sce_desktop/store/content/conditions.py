@@ -16,7 +16,7 @@ from sce_desktop.store.content import search, searched
 from sce_desktop.store.content.cells import cell_of
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
-from sce_desktop.store.runs import runs
+from sce_desktop.store.runs import final, runs
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import fetch_ids
 
@@ -49,6 +49,8 @@ def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
         found.append(mask(coders.disagreements(connection, query.disagreeing), last))
     if query.predicted_ids or query.confidence:
         found.append(_predicted(connection, query, last, scored))
+    if query.final is not None:
+        found.append(final.by_source(connection, query.final, query.run_id, last, scored))
     if query.disagree is not None:
         found.append(compared(connection, query, last, scored, differ=query.disagree))
     if query.no_text or (query.no_text is False and counts(connection).blank):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,14 +14,17 @@ from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel, VectorCache
-from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.content.rows import Shape
+from sce_desktop.tasks.evaluation.final_labels import FinalReport
 from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.scoring.final_table import FinalTable, FinalWanted, KeptScores
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive_to_file
 from sce_desktop.tasks.scoring.models import (
+    MAIN_ALIAS,
     Baseline,
     ModelSource,
     NamedModel,
@@ -36,11 +39,13 @@ from sce_desktop.tasks.tables.columns import (
     ModelColumns,
     beside,
     elsewhere,
+    find_column,
     find_columns,
     report_doubts,
     report_reading,
     typed_cells,
 )
+from sce_desktop.tasks.tables.final_columns import FINAL_COLUMNS
 from sce_desktop.tasks.tables.replaceable import check_output, has_only_rows_of, is_result
 
 BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
@@ -52,7 +57,8 @@ class ClassifySettings:
 
     ``threshold``: below it a row's status is "unsure"; None: never. ``multi_label``: each label is scored
     separately. ``whole_table``: rows are predicted jointly (`ml.transductive`). ``excel_safe``: in csv, put '
-    before cells that Excel would run as a formula. ``batch_rows``: read and scored at once.
+    before cells that Excel would run as a formula. ``final``: adds final labels; for an error to promise it
+    chooses the threshold in place of ``threshold``. ``batch_rows``: read and scored at once.
     """
 
     model: str
@@ -61,6 +67,7 @@ class ClassifySettings:
     multi_label: bool = False
     whole_table: bool = False
     excel_safe: bool = False
+    final: FinalWanted | None = None
     batch_rows: int = BATCH_ROWS
 
 
@@ -80,6 +87,7 @@ class ClassifyReport:
     whole_table: bool = False  # rows were predicted jointly
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
     languages: dict[str, float] = field(default_factory=dict)  # shares by ISO code, see `core.languages`
+    final: FinalReport | None = None  # where final labels were asked for
 
 
 def classify_table(
@@ -107,6 +115,7 @@ def classify_table(
         Cancelled: The user stopped; nothing was written.
     """
     started = time.perf_counter()
+    final = settings.final
     table = open_table(table_path, options or TableOptions())
     report_doubts(table, progress)
     if output.exists() and output.samefile(table_path):
@@ -123,6 +132,7 @@ def classify_table(
 
     check_output(output, force=force, ours=ours_of_this_table, what=what)  # not only when the model is loaded
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
+    known_at = find_column(table.columns, final.column, progress) if final and final.column else None
     if labels:
         check_scorable(labels)  # before the model takes its seconds
     loaded = load_models(source, [settings.model], settings.baselines, progress)
@@ -133,11 +143,20 @@ def classify_table(
         loaded.models[0] = fit_transductive_to_file(
             loaded.models[0], table_path, texts_at, table.options, cache=timed, progress=progress
         )
-    ours = _columns(loaded.models, labels, settings)
-    names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
+    ours = _columns(loaded.models, labels, settings, settings.threshold)
+    names = [name for columns in ours for name in columns.header]
+    names = beside(table.columns, [*names, *(FINAL_COLUMNS if final else ())], progress)
     header = [*table.columns, *names]
     replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
     work = _Work(loaded.models, ours, labels, settings.multi_label, timed, progress)
+    if final is not None:
+        labels_at = ours[0].header.index(f"{MAIN_ALIAS}_labels") if settings.multi_label else None
+        work.final = FinalTable(final, column=known_at, labels_at=labels_at, threshold=settings.threshold)
+    report = None
+    if work.final is not None and final is not None and final.max_error is not None:
+        work.look(open_table(table_path, options or TableOptions()), texts_at, settings.batch_rows)
+        report = work.final.choose()
+        work.columns = _columns(loaded.models, labels, settings, report.threshold)
     work.keep_types = output.suffix.lower() == ".jsonl"
     write_table(
         output,
@@ -149,6 +168,12 @@ def classify_table(
         types=table.types,
         progress=Unreported(progress),
     )
+    if work.kept is not None:
+        work.kept.close()
+    if work.final is not None and report is None:
+        report = work.final.choose()
+    for note in report.notes if report is not None else ():
+        progress.warn(note)
     report_reading(table, progress)
     if work.cut:
         most = loaded.models[0].model.max_tokens
@@ -182,11 +207,15 @@ def classify_table(
         whole_table=settings.whole_table,
         baselines=loaded.baselines,
         languages=dict(work.foreign.languages().shares),
+        final=report,
     )
 
 
 def _columns(
-    models: Sequence[NamedModel], labels: Sequence[Label], settings: ClassifySettings
+    models: Sequence[NamedModel],
+    labels: Sequence[Label],
+    settings: ClassifySettings,
+    threshold: float | None,
 ) -> list[ModelColumns]:
     """Return the columns of each model; the first one's lead."""
     several = settings.multi_label
@@ -197,7 +226,7 @@ def _columns(
             main=named is models[0],
             none=named is models[0] and says_none(named.model, labels, multi_label=several),
             multi_label=several,
-            threshold=settings.threshold,
+            threshold=threshold,
         )
         for named in models
     ]
@@ -224,9 +253,38 @@ class _Work:
     model_seconds: float = 0.0
     keep_types: bool = False  # for a writer that takes values other than texts
     foreign: ForeignTexts = field(init=False)
+    final: FinalTable | None = None
+    kept: KeptScores | None = None  # what the main model has said of all rows, once `look` is through
 
     def __post_init__(self) -> None:
         self.foreign = ForeignTexts(self.models[0], self.labels)
+
+    def look(self, table: Table, text_at: Sequence[int], size: int) -> None:
+        """Score all rows with the main model and keep what it says, so that a threshold can be chosen."""
+        assert self.final is not None
+        kept = KeptScores()
+        shape, named, rows = Shape(table.columns, tuple(text_at)), self.models[0], 0
+        for batch in table.batches(size):
+            texts = [shape.text_of(cells) for cells in batch]
+            scored = [place for place, text in enumerate(texts) if not is_blank(text)]
+            wanted = [texts[place] for place in scored]
+            if not rows:
+                report_time([named], wanted, self.labels, table.estimated_rows or len(batch), self.progress)
+            rows += len(batch)
+            self.progress.report(rows, table.estimated_rows, stage=_("choosing a threshold"))
+            self.progress.check()
+            if not scored:
+                continue
+            before = time.perf_counter()
+            scores = named.model.probabilities(
+                wanted, self.labels, multi_label=self.multi_label, cache=self.cache
+            )
+            self.model_seconds += time.perf_counter() - before
+            kept.add(scores)
+            for place, cells in zip(scored, self.columns[0].cells(scores), strict=True):
+                self.final.note(batch[place], cells)
+        kept.rewind()
+        self.kept = kept
 
     def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""
@@ -235,7 +293,7 @@ class _Work:
         for batch in table.batches(size):
             texts = [shape.text_of(cells) for cells in batch]
             scored = [place for place, text in enumerate(texts) if not is_blank(text)]
-            if not self.rows:
+            if not self.rows and self.kept is None:
                 wanted = [texts[place] for place in scored]
                 report_time(
                     self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress
@@ -247,6 +305,8 @@ class _Work:
             rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
             for place, cells in zip(scored, results, strict=True):
                 rows[place] = [*original[place], *cells]
+            if self.final is not None:
+                self._add_final(batch, rows, dict(zip(scored, results, strict=True)))
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
@@ -254,6 +314,20 @@ class _Work:
             self.progress.report(self.rows, table.estimated_rows, stage=_("classifying"))
             self.progress.check()
             yield rows
+
+    def _add_final(
+        self,
+        batch: Sequence[Sequence[Cell]],
+        rows: Sequence[list[OutCell]],
+        results: Mapping[int, list[OutCell]],
+    ) -> None:
+        """Add the final labels to ``rows``; ``results`` are the models' cells by the place of the row."""
+        assert self.final is not None
+        for place, (cells, row) in enumerate(zip(batch, rows, strict=True)):
+            result = results.get(place)
+            if result is not None and self.kept is None:
+                self.final.note(cells, result)
+            row += self.final.cells(cells, result)
 
     def _results(self, texts: list[str], rows: int, total: int | None) -> list[list[OutCell]]:
         """Return the cells of all models for each of ``texts``, which come from ``rows`` rows."""
@@ -270,9 +344,12 @@ class _Work:
                 stage=_("classifying"),
             )
             before = time.perf_counter()
-            scores = named.model.probabilities(
-                texts, self.labels, multi_label=self.multi_label, cache=self.cache, progress=part
-            )
+            if place == 0 and self.kept is not None:
+                scores = self.kept.next()
+            else:
+                scores = named.model.probabilities(
+                    texts, self.labels, multi_label=self.multi_label, cache=self.cache, progress=part
+                )
             self.model_seconds += time.perf_counter() - before
             for mine, cells in zip(results, columns.cells(scores), strict=True):
                 mine += cells

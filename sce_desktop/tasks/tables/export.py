@@ -22,6 +22,7 @@ from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.tables.columns import ModelColumns, as_list, beside, typed_cells
+from sce_desktop.tasks.tables.final_columns import FINAL_COLUMNS, FINAL_GROUP, FinalCells
 from sce_desktop.tasks.tables.provenance import about, shown_runs, write_about
 
 Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
@@ -62,11 +63,12 @@ def columns_to_export(project: Project) -> list[tuple[str, tuple[str, ...]]]:
     """Return what an export can write, by where it comes from: names as they will stand in the header.
 
     The first group is the original table ("original"), the second what was decided ("decided"); then each
-    model by its alias, in the order of the file.
+    model by its alias, in the order of the file; then the final labels (`FINAL_GROUP`).
     """
-    sheet = _Sheet(project, None)
+    sheet = _Sheet(project, None, final=True)
     names = iter(beside(project.columns, sheet.header, SilentProgress()))
     widths = [("decided", sheet.decided_width), *((model.alias, len(model.header)) for model in sheet.models)]
+    widths.append((FINAL_GROUP, len(FINAL_COLUMNS)))
     return [
         ("original", project.columns),
         *((group, tuple(itertools.islice(names, width))) for group, width in widths),
@@ -82,6 +84,7 @@ def export_table(
     query: RowQuery | None = None,
     columns: Sequence[str] | None = None,
     threshold: float | None = None,
+    final: bool = False,
     excel_safe: bool = False,
     note: bool = False,
     overwrite: bool = True,
@@ -96,6 +99,8 @@ def export_table(
         query: What "shown" means.
         columns: Names of the columns to write, None for all.
         threshold: Below it a row's status is "unsure"; None: the project's own.
+        final: Write the final labels too: the annotator's where there is one, else the model's from
+            ``threshold`` up, else none.
         excel_safe: In csv, put ' before cells that Excel would run as a formula.
         note: Say in a file beside the table which models and versions its columns are of, where the table
             itself has no place for that: a workbook and a parquet file always say it.
@@ -106,7 +111,7 @@ def export_table(
         UserError: The place cannot be written.
         Cancelled: The user stopped; the file is as it was before.
     """
-    sheet = _Sheet(project, project.threshold() if threshold is None else threshold)
+    sheet = _Sheet(project, project.threshold() if threshold is None else threshold, final=final)
     header = [*project.columns, *beside(project.columns, sheet.header, progress)]
     kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
     ids = rows_to_export(project, only, query)
@@ -159,7 +164,7 @@ def _column_types(project: Project, kept: Sequence[int] | None) -> ColumnTypes |
 class _Sheet:
     """The columns that an export writes beside the original ones, and their cells."""
 
-    def __init__(self, project: Project, threshold: float | None) -> None:
+    def __init__(self, project: Project, threshold: float | None, *, final: bool) -> None:
         self._project = project
         label_set = project.label_set()
         self._labels: tuple[Label, ...] = label_set.labels if label_set else ()
@@ -185,6 +190,9 @@ class _Sheet:
         self.decided_width = len(self.header)
         for model in self.models:
             self.header += model.header
+        self._final = FinalCells(project, self._labels, self._multi_label, threshold) if final else None
+        if self._final is not None:
+            self.header += FINAL_COLUMNS
 
     def rows(self, ids: IdArray, *, typed: bool = False) -> list[list[OutCell]]:
         """Return all cells of the rows ``ids``; ``typed``: the original ones as the values that they were."""
@@ -202,6 +210,9 @@ class _Sheet:
         for run, model in zip(self._runs, self.models, strict=True):
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
                 mine += results
+        if self._final is not None:
+            for mine, final in zip(cells, self._final.of(rows, annotations), strict=True):
+                mine += final
         return cells
 
     def _decided(self, annotation: Annotation | None, marks: RowMarks) -> list[OutCell]:

@@ -33,9 +33,16 @@ class Chart(LineChart):
         self._head = self.fontMetrics().height() + px(SPACE_S)
 
     def show_lines(
-        self, lines: Sequence[tuple[str, Sequence[Point]]], description: str, lowest: float
+        self,
+        lines: Sequence[tuple[str, Sequence[Point]]],
+        description: str,
+        lowest: float,
+        highest: float = 1.0,
     ) -> None:
-        """Show a line for each name from ``lowest`` on; ``description`` is what is spoken instead."""
+        """Show a line for each name from ``lowest`` to ``highest``.
+
+        ``description`` is what is spoken instead.
+        """
         drawn = []
         for rank, (name, points) in enumerate(lines):
             if rank:  # the intervals of several models would hide each other
@@ -43,15 +50,15 @@ class Chart(LineChart):
             marked = self._bars or len(points) == 1
             drawn.append(Line(name, tuple(points), _colour(rank), rank, marked))
         self.setAccessibleDescription(description)
-        self.set_lines(drawn, x_range=(0.0, 1.0), y_range=(lowest, 1.0))
+        self.set_lines(drawn, x_range=(0.0, 1.0), y_range=(lowest, highest))
 
     def ticks(self) -> tuple[Sequence[Tick], Sequence[Tick]]:
         """Return shares, as many of them as there is room for."""
         across = [tick / _TICKS for tick in range(_TICKS + 1)]
-        height, lowest = self.fontMetrics().height(), self.y_range[0]
+        height, (lowest, highest) = self.fontMetrics().height(), self.y_range
         room = (self.height() - self._head - height - px(SPACE_XS)) / (1.2 * height)
-        step = next((step for step in _STEPS if (1 - lowest) / step <= room), _STEPS[-1])
-        up = [place * step for place in range(round(1 / step) + 1) if place * step >= lowest - 1e-6]
+        step = next((step for step in _STEPS if (highest - lowest) / step <= room), _STEPS[-1])
+        up = [place * step for place in range(round(highest / step) + 1) if place * step >= lowest - 1e-6]
         return [(x, share_text(x)) for x in across], [(y, share_text(y)) for y in up]
 
     def paint_more(self, painter: QPainter) -> None:
@@ -68,7 +75,7 @@ class Chart(LineChart):
             width = painter.fontMetrics().horizontalAdvance(text)
             painter.drawText(x, 0, width + 2, height, middle, text)
             x += width + px(SPACE_S)
-        for line in self.lines:
+        for line in self.lines if any(line.name for line in self.lines) else ():  # one line needs no legend
             x += px(SPACE_S)
             paint_mark(painter, line, QPointF(x + px(4), height / 2))
             painter.setPen(QColor(t.ink))

@@ -27,7 +27,7 @@ from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, LabelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
-from sce_desktop.ui.rows.filter_words import STATES
+from sce_desktop.ui.rows.filter_words import FINAL_SOURCES, STATES
 
 _MOST_IN_MENU = 40
 
@@ -193,6 +193,17 @@ class FilterMenus(QWidget):
                 continue
             text = name if counts is None else f"{name}  {number(states.get(state, 0))}"
             self._add(menu, text, partial(self._toggle_state, state), checked=query.state is state)
+        menu.addSeparator()
+        for name, source in FINAL_SOURCES:
+            text = name if counts is None else f"{name}  {number(counts.final.get(source, 0))}"
+            final = None if query.final is source else source
+            self._add(
+                menu,
+                text,
+                partial(self._set, replace(query, final=final)),
+                checked=query.final is source,
+                enabled=not self._navigation.blind,
+            )
         menu.addSeparator()
         by_column = menu.addAction(_("Column…"))
         by_column.triggered.connect(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sce_desktop.controllers.queries import has_filters, name_of
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.query import FinalSource, RowQuery, RowState
 from sce_desktop.core.search_terms import is_plain
 from sce_desktop.core.text import isolated
 
@@ -22,6 +22,12 @@ STATES = (
     (_("Flagged"), RowState.FLAGGED),
 )
 
+FINAL_SOURCES = (
+    (_("To review"), FinalSource.NONE),
+    (_("Final label by the model"), FinalSource.MODEL),
+    (_("Final label by you"), FinalSource.ANNOTATOR),
+)
+
 _MOST_VALUES = 3  # of a column that are named
 
 
@@ -30,6 +36,7 @@ def filters_in_words(
 ) -> list[str]:
     """Name every filter of ``query`` that has no chip of its own; states ``beside`` have one."""
     chosen = [name for name, state in STATES if query.state is state and state not in beside]
+    chosen += [name for name, source in FINAL_SOURCES if query.final is source]
     for label in labels:
         if label.id in query.predicted_ids:
             chosen.append(_("SCE: {label}", label=isolated(label.name)))

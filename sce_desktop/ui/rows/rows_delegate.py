@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter
+from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
 from sce_desktop.controllers import rows_text
@@ -13,6 +13,7 @@ from sce_desktop.controllers.rows_data import RowData
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
+from sce_desktop.core.query import FinalSource
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_lines, draw_name, draw_square, mixed
 from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
@@ -117,6 +118,8 @@ class RowsDelegate(QStyledItemDelegate):
             )
         elif column == Column.CELLS:
             self._draw_cells(painter, area, row, colours.selection_line if selected else colours.hover)
+        elif column == Column.FINAL:
+            self._draw_final(painter, area, row, colours)
         else:
             self._draw_agreement(painter, area, row, column - Column.BASELINE + 1, colours)
 
@@ -219,6 +222,29 @@ class RowsDelegate(QStyledItemDelegate):
             # workers want too, and takes it back.
             painter.setBrush(mixed(low, high, float(score.probabilities[place])))
             painter.drawRoundedRect(box, radius, radius)
+
+    def _draw_final(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
+        """Draw a filled square for your label, a ring for the model's, and words where there is neither."""
+        threshold = self._model.threshold
+        source = rows_text.final_source(row, threshold)
+        if source is FinalSource.ANNOTATOR:
+            self._draw_yours(painter, area, row, colours)
+            return
+        score = row.scores[0] if row.scores else None
+        if source is FinalSource.NONE or score is None:
+            painter.setPen(QColor(colours.warn))
+            draw_name(painter, area, rows_text.TO_REVIEW)
+            return
+        colour = QColor(colour_of(rows_text.top_label(score, self._model.labels)))
+        size = px(SQUARE)
+        x = area.right() + 1 - size if self._mirror else area.left()
+        painter.setPen(QPen(colour, px(2)))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        ring = QRectF(x, area.center().y() + 0.5 - size / 2, size, size)
+        painter.drawEllipse(ring.adjusted(px(1), px(1), -px(1), -px(1)))
+        painter.setPen(QColor(colours.muted if score.stale else colours.ink))
+        name = self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0))
+        draw_name(painter, name, rows_text.final_names(row, self._model.labels, threshold))
 
     def _draw_agreement(
         self, painter: QPainter, area: QRect, row: RowData, place: int, colours: Tokens

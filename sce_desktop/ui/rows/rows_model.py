@@ -54,7 +54,8 @@ class Column(IntEnum):
     YOURS = 2
     SCE = 3
     CELLS = 4
-    BASELINE = 5  # of the first baseline
+    FINAL = 5
+    BASELINE = 6  # of the first baseline
 
 
 class RowsModel(QAbstractTableModel):

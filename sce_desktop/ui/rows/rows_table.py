@@ -39,7 +39,12 @@ MOST_SELECTED = 10_000
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.5  # of the table, before names are shown whole
-_LEAST_NAME = {Column.YOURS: 18, Column.SCE: 44, Column.BASELINE: 0}  # of a label, in pixels
+_LEAST_NAME = {
+    Column.YOURS: 18,
+    Column.SCE: 44,
+    Column.FINAL: 44,
+    Column.BASELINE: 0,
+}  # of a label, in pixels
 _MOST_NAME = 280
 _LINES = {"comfortable": 2, "tall": 4}  # of text in a row; one at other heights
 # Whose turn it is when the other half is given away: names, then bars, and cells that inform least.
@@ -204,7 +209,7 @@ class RowsTable(QTableView):
         if column == Column.SCE:
             least, bar = max(heading, least), px(BAR_WIDTH + PADDING)
             return ((0, least), (_SCE_NAME, name), (_BAR, name + bar))
-        if column == Column.YOURS:
+        if column in (Column.YOURS, Column.FINAL):
             return ((0, max(heading, least)), (_YOUR_NAME, name))
         return ((0, least), (_HEADING, max(heading, least)), (_BASELINE_NAME, name))
 
@@ -217,6 +222,8 @@ class RowsTable(QTableView):
         """Whether there is more in a column than its heading: decisions, or scores."""
         if column == Column.YOURS:
             return self._decided
+        if column == Column.FINAL:
+            return True
         runs = len(self._rows_model().runs)
         return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
 

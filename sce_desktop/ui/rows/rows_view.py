@@ -48,6 +48,7 @@ from sce_desktop.ui.rows.rows_table import RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
+_SHOWN_IF = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 
 
 class RowsView(QWidget):
@@ -151,7 +152,7 @@ class RowsView(QWidget):
         self._workspace.scoresChanged.connect(self._on_scores)
         self._scorer.modelsChanged.connect(self._on_models)
         self._preferences.settingsChanged.connect(self._apply_settings)
-        self._workspace.thresholdChanged.connect(self._repaint)
+        self._workspace.thresholdChanged.connect(self._on_threshold)
         self._workspace.countsChanged.connect(self._on_counts)
 
     def _empty_page(self) -> QWidget:
@@ -349,13 +350,16 @@ class RowsView(QWidget):
         self.table.set_height(str(settings["row_height"]))
         self.table.set_own_widths(own_widths(str(settings[WIDTHS])))
         for column in range(Column.SCE, self.model.columnCount()):
-            cells = column != Column.CELLS or bool(settings["label_cells"])
-            self.table.setColumnHidden(column, self._navigation.blind or not cells)
+            wanted = bool(settings[_SHOWN_IF[column]]) if column in _SHOWN_IF else True
+            self.table.setColumnHidden(column, self._navigation.blind or not wanted)
         self._visible_soon.start()
 
     @Slot()
-    def _repaint(self) -> None:
+    def _on_threshold(self) -> None:
+        """Show final labels and low confidence as they are now; find rows again that are found by it."""
         self.table.viewport().update()
+        if self.model.query is not None and self.model.query.final is not None:
+            self.refresh()
 
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:

@@ -43,11 +43,13 @@ def view_button(header: QWidget, preferences: Preferences) -> QToolButton:
 def add_table_looks(menu: QMenu, preferences: Preferences) -> None:
     """Add everything to the menu of the table."""
     settings = preferences.settings
-    cells = QAction(
-        _("Probabilities of all labels"), menu, checkable=True, checked=bool(settings["label_cells"])
-    )
-    cells.toggled.connect(lambda on: preferences.change_setting("label_cells", on))
-    menu.addAction(cells)
+    for key, name in (
+        ("label_cells", _("Probabilities of all labels")),
+        ("final_column", _("Final labels")),
+    ):
+        shown = QAction(name, menu, checkable=True, checked=bool(settings[key]))
+        shown.toggled.connect(lambda on, key=key: preferences.change_setting(key, on))
+        menu.addAction(shown)
     automatic = QAction(_("Automatic column widths"), menu, enabled=bool(settings[WIDTHS]))
     automatic.triggered.connect(lambda: preferences.change_setting(WIDTHS, ""))
     menu.addAction(automatic)

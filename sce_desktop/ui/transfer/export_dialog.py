@@ -53,7 +53,9 @@ GROUPS = {
     "original": _("Original columns"),
     "decided": _("Your labels, flags and notes"),
     "sce": _("SCE predictions"),
+    "final": _("Final labels"),
 }
+_NO_MODEL = ("original", "decided", "final")
 PROBABILITIES = "probabilities"
 EXCEL_ROWS = 1_048_575  # of a sheet, its header aside
 _FOLDER_KEY = "export_folder"
@@ -213,7 +215,7 @@ class ExportDialog(ProjectDialog):
         for alias, names in facts.columns:
             title = GROUPS.get(alias) or _("Baseline: {name}", name=alias)
             self._add_group(alias, title, ngettext("{count} column", "{count} columns", len(names)))
-            if alias != "original" and alias != "decided" and PROBABILITIES not in self.column_boxes:
+            if alias not in _NO_MODEL and PROBABILITIES not in self.column_boxes:
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
         self._on_format()
@@ -249,15 +251,13 @@ class ExportDialog(ProjectDialog):
             for alias, names in self._facts.columns
             if self.column_boxes[alias].isChecked()
             for name in names
-            if not (single and alias not in ("original", "decided") and name.startswith(f"{alias}_p:"))
+            if not (single and alias not in _NO_MODEL and name.startswith(f"{alias}_p:"))
         )
 
     @property
     def _models_beside(self) -> bool:
         """Whether there are results of models, and the file has no place to say of which ones."""
-        answered = self._facts is not None and any(
-            group not in ("original", "decided") for group, _ in self._facts.columns
-        )
+        answered = self._facts is not None and any(group not in _NO_MODEL for group, _ in self._facts.columns)
         return answered and self.format.currentData() not in (".xlsx", ".parquet")
 
     @property

@@ -15,6 +15,7 @@ from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.text import menu_text
 from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
+from sce_desktop.ui.evaluate.final_dialog import FinalDialog
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
@@ -209,6 +210,13 @@ class Menus(QObject):
             N_("Confidence &threshold…"),
             self._opener(lambda c, w: ThresholdDialog(c.workspace, c.edits, c.scorer, w)),
             icon="unsure",
+            project=True,
+        )
+        self._add(
+            menu,
+            N_("Final &labels…"),
+            self._opener(lambda c, w: FinalDialog(c.workspace, c.edits, c.preferences, c.audit, w)),
+            icon="check",
             project=True,
         )
         menu.addSeparator()

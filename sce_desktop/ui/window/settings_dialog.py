@@ -38,7 +38,19 @@ from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 _GROUPS = (
     (_("Scoring"), ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
     (_("Files"), ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    (_("Window"), ("language", "theme", "row_height", "label_cells", "row_labels", "digit_keys", "blind")),
+    (
+        _("Window"),
+        (
+            "language",
+            "theme",
+            "row_height",
+            "label_cells",
+            "final_column",
+            "row_labels",
+            "digit_keys",
+            "blind",
+        ),
+    ),
 )
 _OTHERS = _("More")
 _AT_LEAST = {
