@@ -64,7 +64,7 @@ def classify(
         "text_columns": ["text"],
         "labels": LABELS,
         "source": FakeSession(model),
-        "progress": SilentProgress(),
+        "progress": options.pop("progress", SilentProgress()),
     }
     settings = ClassifySettings("fake", final=final, batch_rows=64, **options)  # type: ignore[arg-type]
     report = classify_table(table, output, settings, **arguments)  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ from sce_desktop.ui.rows.filter_bar import FilterBar
 from sce_desktop.ui.rows.filter_words import filters_in_words
 from sce_desktop.ui.rows.rows_model import Column
 from tests.tasks.finals import audit, scored_project
-from tests.ui.panels import open_in, settle
+from tests.ui.panels import open_in, score_no_edits, settle
 from tests.ui.test_row_panel import Bench
 from tests.ui.wiring import wired
 
@@ -43,7 +43,7 @@ def opened(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> Iterator[B
     bench.show()
     bench.activateWindow()
     open_in(qtbot, controllers, tmp_path / "p.sce")
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     yield bench
     settle(qtbot, controllers)
@@ -123,7 +123,7 @@ def test_without_an_audit_it_says_what_to_do(
     qtbot.addWidget(bench)
     bench.show()
     open_in(qtbot, controllers, tmp_path / "p.sce")
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     dialog = open_dialog(wired(FinalDialog, controllers)(bench))
     qtbot.waitUntil(lambda: dialog.facts is not None)
@@ -221,7 +221,7 @@ def test_several_labels_of_a_row_are_all_shown(
     qtbot.addWidget(bench)
     bench.show()
     open_in(qtbot, controllers, tmp_path / "m.sce")
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     model = bench.rows.model
     rows = [model.row_at(place) for place in range(2)]
