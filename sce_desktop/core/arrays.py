@@ -6,4 +6,5 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
+DoubleArray = NDArray[np.float64]
 IdArray = NDArray[np.int64]

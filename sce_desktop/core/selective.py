@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import DoubleArray, IdArray
 
 LEVEL = 0.95
 """In so many random samples a promise holds: it has one side, as nobody minds fewer errors."""
@@ -52,11 +52,11 @@ class AuditedPredictions:
         corrected: (c,) confidence in the rows of the frame whose wrong prediction a person has corrected.
     """
 
-    frame: FloatArray
-    audited: FloatArray
+    frame: DoubleArray
+    audited: DoubleArray
     wrong: NDArray[np.bool_]
-    open: FloatArray
-    corrected: FloatArray
+    open: DoubleArray
+    corrected: DoubleArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import DoubleArray, IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.core.query import FinalSource
@@ -113,7 +113,7 @@ class FinalLabels:
 
     rows: int  # with text
     annotated: int  # of these, labelled by a person
-    open: FloatArray  # (M,) confidence in the rows that the model can label; nobody has
+    open: DoubleArray  # (M,) confidence in the rows that the model can label; nobody has
     audited: Audited | None  # None: `why` says why no error can be told
     why: str = ""
     notes: tuple[str, ...] = ()  # sentences: what the error leaves out

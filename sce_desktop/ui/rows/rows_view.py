@@ -48,7 +48,7 @@ from sce_desktop.ui.rows.rows_table import RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
-_SHOWN_IF = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
+_SHOWN_IF: dict[int, str] = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 
 
 class RowsView(QWidget):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QTextLayout, QTextLine, QTextOption
@@ -62,5 +63,5 @@ def draw_hits(
 
 def _x(line: QTextLine, place: int) -> float:
     """Return where in its layout a line has the cursor before the character at ``place``."""
-    found = line.cursorToX(place)
+    found: Any = line.cursorToX(place)  # a pair, whatever the stub says
     return float(found[0] if isinstance(found, tuple) else found)

@@ -91,8 +91,8 @@ class TextMarks(QObject):
         cursor.setPosition(min(start, last))
         cursor.setPosition(min(end, last), QTextCursor.MoveMode.KeepAnchor)
         found = QTextEdit.ExtraSelection()
-        found.cursor = cursor  # type: ignore[attr-defined]
-        found.format = _format(mark)  # type: ignore[attr-defined]
+        found.cursor = cursor
+        found.format = _format(mark)
         return found
 
 
