@@ -144,7 +144,7 @@ def test_the_folder_of_a_version_says_where_it_comes_from(
         "- Text encoder: unchanged",
         f"On {version.report.measured} rows (cross-validated):",
         f"| Accuracy, % (95% CI) | {100 * before.accuracy:.1f} (",
-        f"| Macro-F1 | {before['macro_f1']:.3f} | {after['macro_f1']:.3f} |",
+        f"| Macro-F1 | {before.macro_f1:.3f} | {after.macro_f1:.3f} |",
         version.report.difference.sentence,
     ):
         assert said in card

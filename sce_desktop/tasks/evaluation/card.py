@@ -65,7 +65,8 @@ def tuned_card(
             "",
             f"Fine-tuned from {base} (fingerprint {origins.base_key[:12]}) on {origins.made} by SCE Desktop "
             f"{__version__}, on {plural(origins.rows, 'labelled row')} with "
-            f"{plural(origins.labels, 'label')}. The labels' names are in `config.json`; nothing of the rows is here. {needs}",
+            f"{plural(origins.labels, 'label')}. The labels' names are in `config.json`; nothing of the rows "
+            f"is here. {needs}",
             "",
             "## Settings",
             "",
