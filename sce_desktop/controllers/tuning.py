@@ -4,6 +4,7 @@ tuner = controllers.tuner
 tuner.start(FinetuneSettings())       the button; `job` and `watch` are there while it runs
 tuner.stop_and_keep(), tuner.cancel() ends the measuring and keeps a model; keeps nothing
 tuner.versions                        all versions, oldest first, as far as they have been read
+tuner.use_way(version, way)           uses the same fine-tune in another way, as a version of its own
 tuner.delete(version), .export(version, folder)
 tuner.changed, tuner.made(version)    job, versions; a version was made by the button
 """
@@ -19,6 +20,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from sce_desktop.controllers import tuning_work
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
@@ -222,6 +224,29 @@ class Tuner(QObject):
         )
 
     # --- versions ------------------------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def use_way(self, version: ModelVersion, way: Way) -> None:
+        """Use the fine-tune of ``version`` in another way; the version for that is made once."""
+        if self._workspace.project is None or self._workspace.refuses_edit():
+            return
+        job = self._workspace.submit(
+            tuning_work.in_way,
+            self._workspace.project,
+            version,
+            way,
+            title=_("Using another way to predict"),
+            lane="edits",
+        )
+        job.finished.connect(self._on_way)
+
+    @Slot(object)
+    def _on_way(self, version: ModelVersion) -> None:
+        if all(one.id != version.id for one in self.versions):
+            self.versions = (*self.versions, version)
+            self._workspace.versionsChanged.emit()
+        self.made.emit(version)
+        self._scorer.use_version(version.id)
 
     def delete(self, version: ModelVersion) -> None:
         """Remove a version for good; if it was in use, the base model is used again."""

@@ -13,6 +13,7 @@ from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
@@ -107,6 +108,14 @@ def finetune(
         on_epoch=watch.on_epoch,
     )
     return made.version
+
+
+def in_way(project: Project, version: ModelVersion, way: Way, *, progress: Progress) -> ModelVersion:
+    """Return the version of the same fine-tune that predicts in ``way``."""
+    from sce_desktop.tasks.training.ways import in_way
+
+    progress.check()
+    return in_way(project, version, way)
 
 
 def _import_peft(progress: Progress) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from sce_desktop.core.i18n import N_
 
 if TYPE_CHECKING:
     from sce_desktop.core.training import ChangedRow, Figures, LabelChange, PairedCounts
@@ -23,6 +26,15 @@ class Way(StrEnum):
     """The normalised geometric mean of the probabilities of the last two."""
     ADAPTED = "adapted"
     """The SCE head on the vectors of a text encoder that was fine-tuned too."""
+
+
+NAMES: Mapping[Way, str] = {
+    Way.ZERO_SHOT: N_("Base model"),
+    Way.SCE: N_("SCE head"),
+    Way.LOGISTIC: N_("Logistic regression"),
+    Way.PRODUCT: N_("Product of both"),
+    Way.ADAPTED: N_("Fine-tuned text encoder"),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,14 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import compare
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.heads import Way
+from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
-from sce_desktop.ml.finetune.heads import NAMES, Heads
+from sce_desktop.ml.finetune.heads import Heads
 from sce_desktop.ml.finetune.held_out import parts_left_out, tell_collapse, text_groups
 from sce_desktop.ml.finetune.recipes import adapter_steps, choices
 from sce_desktop.ml.finetune.standard import (

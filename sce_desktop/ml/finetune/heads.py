@@ -16,8 +16,8 @@ import torch
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.heads import Way
-from sce_desktop.core.i18n import N_, _, ngettext, percent
+from sce_desktop.core.heads import NAMES, Way
+from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.ml.finetune.logistic import Logistic
 from sce_desktop.ml.finetune.temperature import fitted_temperature
 from sce_desktop.ml.finetune.versions import with_head
@@ -32,14 +32,6 @@ UNTRIED_SHARE = 0.4
 """The weight where no row can be left out: one example of each label says more than it is sure of."""
 CAUTION = 2.0
 """By how many nats another way must explain rows left out better than the product."""
-
-NAMES: Mapping[Way, str] = {
-    Way.ZERO_SHOT: N_("Base model"),
-    Way.SCE: N_("SCE head"),
-    Way.LOGISTIC: N_("Logistic regression"),
-    Way.PRODUCT: N_("Product of both"),
-    Way.ADAPTED: N_("Fine-tuned text encoder"),
-}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

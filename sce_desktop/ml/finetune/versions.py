@@ -124,6 +124,21 @@ def changed_weights(tuned: SCEModel, second: SCEModel | None = None, way: Way | 
     return save({k: t.detach().cpu().contiguous() for k, t in tensors.items()}, metadata=header)
 
 
+def in_other_way(blob: bytes, way: Way) -> bytes:
+    """Return what `changed_weights` wrote, for a model that predicts in ``way``.
+
+    Raises:
+        UserError: The blob is damaged.
+    """
+    try:
+        tensors, about = load(blob), _metadata(blob)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            _("This model version is damaged or was made for another model: use another or fine-tune again.")
+        ) from error
+    return save(tensors, metadata={**about, "way": way.value})
+
+
 def _kept_settings(tuned: SCEModel) -> dict[str, Any]:
     config = tuned.config.to_dict()
     kept = {key: config.get(key) for key in (*_SETTINGS, _EXAMPLES)}

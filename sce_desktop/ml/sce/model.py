@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
@@ -313,7 +314,12 @@ class SCEModel(
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return g(label) (K, d_q), of unit length; None for the paper's architecture."""
+        """Return g(label) (K, d_q), of unit length; None for the paper's architecture.
+
+        None too where a logistic regression alone predicts: what a label's name says plays no part in that.
+        """
+        if self.config.head is not None and self.config.head.way is Way.LOGISTIC:
+            return None
         return self.label_vectors(labels).sentence
 
     def label_examples(self, labels: Sequence[Label]) -> Tensor:
