@@ -45,7 +45,7 @@ def settings_json(settings: FinetuneSettings, fit: Fit) -> dict[str, Any]:
         "seed": settings.seed,
         "balanced": settings.balanced,
         "adapt_embedder": settings.adapt_embedder,
-        "head": "auto" if settings.head is None else settings.head.value,
+        **({"head": settings.head.value} if settings.head is not None else {}),
         "recipe": None if fit.recipe is None else asdict(fit.recipe),
         "temperature": fit.temperature,
         "calibrated": fit.calibrated,
