@@ -65,7 +65,10 @@ def with_ways(qtbot: QtBot, panel: FineTunePanel, **changes: Any) -> ModelVersio
     assert kept is not None
     version = make_version(kept, metrics=metrics(head=head(**changes)), weights=BLOB)
     controllers.workspace.versionsChanged.emit()
+    qtbot.waitUntil(lambda: version in controllers.tuner.versions)
+    panel.versions.select(version)
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
+    panel.result.tabs.setCurrentWidget(panel.result.ways)
     settle(qtbot, controllers)
     return version
 
@@ -73,19 +76,16 @@ def with_ways(qtbot: QtBot, panel: FineTunePanel, **changes: Any) -> ModelVersio
 def test_each_way_is_listed_with_its_figures(qtbot: QtBot, panel: FineTunePanel) -> None:
     with_ways(qtbot, panel)
     ways = panel.result.ways
+    panel.result.tabs.setCurrentWidget(ways)
     assert ways.isVisible()
+    assert ways.reason.text() == "Product of both (75.0%), the default."
     assert ways.texts == [
-        ["Ways to predict", "Accuracy", "95% CI", "Gain"],
+        ["Way", "Accuracy", "95% CI", "Gain"],
         ["Base model", "50.0%", "40.0 to 60.0%"],
         ["SCE head", "70.0%", "60.0 to 80.0%", "+20.0"],
         ["Logistic regression", "52.5%", "42.5 to 62.5%", "Not significant"],
-        ["Product of both", "75.0%", "65.0 to 85.0%", "+25.0", "best by cross-validation"],
+        ["Product of both", "75.0%", "65.0 to 85.0%", "+25.0", "Best"],
         ["Fine-tuned text encoder", "70.0%", "60.0 to 80.0%", "+20.0"],
-    ]
-    assert [line[0] for line in panel.result.figures.texts] == [
-        "Before: sce-mini",
-        "Similarity",
-        "After: version 1",
     ]
     assert "Product of both (75.0%), the default." in panel.result.notes.text()
     assert not ways.buttons[Way.ADAPTED].isEnabled()
@@ -133,6 +133,7 @@ def test_a_version_that_is_damaged_is_said_to_be(
     version = make_version(project, metrics=metrics(head=head()))
     controllers.workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
+    panel.result.tabs.setCurrentWidget(panel.result.ways)
     with qtbot.waitSignal(controllers.messages.told) as told:
         click(qtbot, panel.result.ways.buttons[Way.SCE])
     assert "damaged" in str(told.args)
@@ -141,7 +142,10 @@ def test_a_version_that_is_damaged_is_said_to_be(
 
 def test_an_older_version_has_no_ways(qtbot: QtBot, panel: FineTunePanel) -> None:
     two_versions(qtbot, panel)
-    assert not panel.result.ways.isVisible()
+    tabs = panel.result.tabs
+    assert not tabs.isTabVisible(tabs.indexOf(panel.result.ways))
+    with_ways(qtbot, panel)
+    assert tabs.isTabVisible(tabs.indexOf(panel.result.ways))
 
 
 def test_the_head_is_handed_over(qtbot: QtBot, panel: FineTunePanel) -> None:

@@ -120,7 +120,6 @@ class ResultPane(QWidget):
         stack.addLayout(head)
         stack.addWidget(self.sentence)
         stack.addLayout(both)
-        stack.addWidget(self.ways)
         stack.addWidget(self.notes)
         stack.addStretch()
         self.page = QScrollArea(widgetResizable=True)
@@ -136,6 +135,7 @@ class ResultPane(QWidget):
             (_("Examples"), self.examples),
             (_("By label"), self.by_label),
             (_("Changed rows"), self.changed),
+            (_("Ways to predict"), self.ways),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -190,7 +190,7 @@ class ResultPane(QWidget):
             _("Each fold of the rows is held out and evaluated once. The curves show one fold.")
         )
         set_role(self.sentence, "muted")
-        for widget in (self.figures, self.ways, self.notes, self.use_button, self.differ_button):
+        for widget in (self.figures, self.notes, self.use_button, self.differ_button):
             widget.hide()
         self.sentence.show()
         if watch.kept:
@@ -225,6 +225,7 @@ class ResultPane(QWidget):
             widget.setVisible(bool(versions))
         self.curve.setVisible(single is not None)
         self.ways.show_version(single)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.ways), self.ways.filled)
         self.title.setVisible(bool(versions))
         set_role(self.sentence, "muted")
         if not versions:
@@ -252,7 +253,8 @@ class ResultPane(QWidget):
             [
                 (_("Before: {model}", model=single.base), report.before),
                 *((alias_title(alias), one) for alias, one in report.baselines.items()),
-                *_compared(report),
+                (_("Logistic regression"), report.logistic),
+                *_standard(report),
                 (_("After: {model}", model=single.name), report.after),
             ]
         )
@@ -398,13 +400,6 @@ class ResultPane(QWidget):
     def _on_differ(self) -> None:
         if self.versions:
             self.differencesAsked.emit(self.versions)
-
-
-def _compared(report: TrainingReport) -> list[tuple[str, Figures | None]]:
-    """What stands beside before and after where the ways to predict are not listed below."""
-    if report.head is not None and report.head.ways:
-        return []
-    return [(_("Logistic regression"), report.logistic), *_standard(report)]
 
 
 def _standard(report: TrainingReport) -> list[tuple[str, Figures | None]]:

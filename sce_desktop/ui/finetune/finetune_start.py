@@ -201,7 +201,8 @@ class StartPane(QWidget):
             form.addRow(title, field)
         form.addRow(self.balanced)
         self.head = QComboBox()
-        self.head.addItem(_("Automatic (cross-validated)"), None)
+        self.head.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.head.addItem(_("Automatic"), None)
         for way in (Way.PRODUCT, Way.SCE, Way.LOGISTIC):
             self.head.addItem(_(NAMES[way]), way)
         title = QLabel(_("Predict with"))
@@ -228,7 +229,7 @@ class StartPane(QWidget):
             seed=self.seed.value(),
             balanced=self.balanced.isChecked(),
             adapt_embedder=self.adapts,
-            head=self.head.currentData(),
+            head=Way(head) if (head := self.head.currentData()) else None,  # Qt makes it a plain string
             origins=tuple(origin for origin, box in self.origins.items() if box.isChecked()),
         )
 

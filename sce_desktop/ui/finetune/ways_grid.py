@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from sce_desktop.core.heads import NAMES, HeadReport, Way, WayReport
 from sce_desktop.core.i18n import _
@@ -24,22 +24,39 @@ _TIPS = {
 }
 
 
-class WaysGrid(QWidget):
-    """Says which way a version predicts in; ``wayAsked`` that another one is to be used."""
+class WaysGrid(QScrollArea):
+    """Says which way a version predicts in, and why; ``wayAsked``: another one is to be used."""
 
     wayAsked = Signal(object)  # Way
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(parent, widgetResizable=True)
         self.setAccessibleName(_("Ways to predict"))
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
+        self.reason = QLabel(wordWrap=True)
+        self.reason.setTextFormat(Qt.TextFormat.PlainText)
+        self.reason.setAccessibleName(_("Why this way"))
+        self._grid = QGridLayout()
         self._grid.setHorizontalSpacing(px(SPACE_M))
-        self._grid.setVerticalSpacing(px(SPACE_S) // 2)
-        self._grid.setColumnStretch(6, 1)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(7, 1)
+        page = QWidget()
+        page.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        set_role(page, "pane")
+        stack = QVBoxLayout(page)
+        stack.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
+        stack.setSpacing(px(SPACE_S))
+        stack.addWidget(self.reason)
+        stack.addLayout(self._grid)
+        stack.addStretch()
+        self.setWidget(page)
         self._version: ModelVersion | None = None
         self._cells: list[QWidget] = []
         self.buttons: dict[Way, QPushButton] = {}
+
+    @property
+    def filled(self) -> bool:
+        """Whether there is anything to choose among."""
+        return bool(self.buttons)
 
     @property
     def texts(self) -> list[list[str]]:
@@ -60,10 +77,10 @@ class WaysGrid(QWidget):
             cell.hide()
             cell.deleteLater()
         self._cells, self.buttons = [], {}
-        self.setVisible(head is not None and bool(head.ways))
-        if head is None:
+        self.reason.setText(head.reason if head is not None else "")
+        if head is None or not head.ways:
             return
-        for column, text in enumerate((_("Ways to predict"), _("Accuracy"), _("95% CI"), _("Gain")), 1):
+        for column, text in enumerate((_("Way"), _("Accuracy"), _("95% CI"), _("Gain")), 1):
             heading = QLabel(text)
             set_role(heading, "muted")
             self._put(heading, 0, column)
@@ -114,13 +131,13 @@ class WaysGrid(QWidget):
             if chosen:
                 cell.setFont(font("strong"))
         button = QPushButton()
-        set_role(button, "quiet")
         button.clicked.connect(partial(self.wayAsked.emit, found.way))
         self.buttons[found.way] = button
         for column, widget in enumerate((mark, *cells, button)):
             self._put(widget, place, column)
         if found.way is head.best:
-            best = QLabel(_("best by cross-validation"))
+            best = QLabel(_("Best"))
+            best.setToolTip(_("The choice of cross-validation."))
             set_role(best, "muted")
             self._put(best, place, 6)
 
