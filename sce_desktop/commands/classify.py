@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.scoring.classify import BATCH_ROWS, classify_table
+    from sce_desktop.tasks.scoring.classify import BATCH_ROWS, ClassifySettings, classify_table
 
     source, baselines, cache = options.open_models(args)
     with options.if_stopped("Nothing was written."):
@@ -53,17 +53,19 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         report = classify_table(
             args.table,
             args.output,
+            ClassifySettings(
+                model=model,
+                baselines=tuple(baselines),
+                threshold=args.threshold,
+                multi_label=args.multi_label,
+                whole_table=args.whole_table,
+                excel_safe=args.excel_safe,
+                batch_rows=args.batch_size or BATCH_ROWS,
+            ),
             text_columns=args.text,
             labels=labels,
             source=source,
-            model=model,
-            baselines=baselines,
             options=table_options,
-            threshold=args.threshold,
-            multi_label=args.multi_label,
-            whole_table=args.whole_table,
-            excel_safe=args.excel_safe,
-            batch_rows=args.batch_size or BATCH_ROWS,
             force=args.force,
             cache=cache,
             progress=progress,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.controllers import audit_work
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import in_audit, without_filters
 from sce_desktop.core.annotations import Change, ChangeKind
@@ -59,7 +59,7 @@ class AuditReview(QObject):
         if self._workspace.project is None or self._workspace.refuses_edit():
             return None
         job = self._workspace.submit(
-            audit_work.draw,
+            in_worker("sce_desktop.tasks.evaluation.audits", "draw_and_look"),
             self._workspace.project,
             size,
             random.getrandbits(32),
@@ -108,7 +108,7 @@ class AuditReview(QObject):
         if self._workspace.project is None:
             return
         job = self._workspace.submit(
-            audit_work.state,
+            in_worker("sce_desktop.tasks.evaluation.audits", "state", takes_progress=False),
             self._workspace.project,
             title=_("Loading the audit sample"),
             lane="reads",

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.controllers import work
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.messages import Messages, Tone
 from sce_desktop.controllers.navigation import Navigation
@@ -27,6 +28,9 @@ from sce_desktop.core.tables import TableOptions
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import ImportReport, Project
+
+_PROJECT = "sce_desktop.store.project"
+_OPEN = in_worker(_PROJECT, "Project.open", takes_progress=False)
 
 
 class Projects(QObject):
@@ -71,7 +75,7 @@ class Projects(QObject):
         now = self._workspace.project
         if now is not None and now.path.exists() and now.path.samefile(path) and not now.open_elsewhere:
             return
-        self._replace_project(work.open_project, path, title=_("Opening {name}", name=path.stem))
+        self._replace_project(_OPEN, path, title=_("Opening {name}", name=path.stem))
 
     def import_table(self, choices: ImportChoices) -> Job | None:
         """Make a new project of a table and open it, or add the table's rows to the open one.
@@ -115,7 +119,7 @@ class Projects(QObject):
         path = work.projects_folder(self._preferences.settings) / "Parcel feedback.sce"
         if self._workspace.project is not None and self._workspace.project.path == path:
             return
-        fn = work.open_project if path.exists() else work.import_sample
+        fn = _OPEN if path.exists() else work.import_sample
         self._replace_project(fn, path, title=_("Opening the sample"), score=True)
 
     def save_copy(self, path: Path, replace: bool = False) -> Job | None:
@@ -123,10 +127,10 @@ class Projects(QObject):
         if self._workspace.project is None:
             return None
         job = self._workspace.submit(
-            work.backup,
+            in_worker(_PROJECT, "Project.backup"),
             self._workspace.project,
             path,
-            replace=replace,
+            overwrite=replace,
             title=_("Copying to {name}", name=path.name),
         )
         job.finished.connect(
@@ -139,10 +143,10 @@ class Projects(QObject):
         if self._workspace.project is None:
             return None
         job = self._workspace.submit(
-            work.backup,
+            in_worker(_PROJECT, "Project.backup"),
             self._workspace.project,
             path,
-            replace=replace,
+            overwrite=replace,
             title=_("Saving {name}", name=path.name),
         )
 
@@ -208,7 +212,9 @@ class Projects(QObject):
             self._messages.tell(self._workspace.why_not(), "warn")
             return
         self._edits.tell_interrupted()
-        self._workspace.submit(work.build_search_index, project, title=_("Building the search index"))
+        self._workspace.submit(
+            in_worker(_PROJECT, "Project.build_search_index"), project, title=_("Building the search index")
+        )
         if score and not self._workspace.runs:
             QTimer.singleShot(
                 0, self._scorer, self._scorer.follow
@@ -236,7 +242,10 @@ class Projects(QObject):
         self._scorer.follow_version()
         self._workspace.projectClosed.emit()
         job = self._workspace.lanes.files.submit(
-            work.close_project, project, title=_("Closing {name}", name=project.path.stem), quiet=True
+            in_worker(_PROJECT, "Project.close", takes_progress=False),
+            project,
+            title=_("Closing {name}", name=project.path.stem),
+            quiet=True,
         )
         job.failed.connect(self._on_left)
         return job
@@ -269,7 +278,7 @@ class Projects(QObject):
     def preview(self, path: Path, options: TableOptions | None = None) -> Job:
         """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
         return self._workspace.lanes.files.submit(
-            work.preview_table,
+            in_worker("sce_desktop.tasks.tables.tables", "preview_table"),
             path,
             options or TableOptions(),
             title=_("Reading {name}", name=path.name),

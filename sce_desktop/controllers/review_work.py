@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sce_desktop.core.annotations import Coder, LabelEffect, Row, SwitchEffect
+from sce_desktop.core.annotations import Coder, LabelEffect, Row
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, listed, ngettext, number
@@ -20,8 +20,6 @@ from sce_desktop.core.text import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.evaluation.annotators import WithAnnotator
-    from sce_desktop.tasks.insight.bulk import BulkOutcome
     from sce_desktop.tasks.insight.review import Acceptance
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
@@ -89,13 +87,6 @@ def preview_accept(
     return AcceptPreview(found, examples(project, found))
 
 
-def accept(project: Project, found: Acceptance, *, queue: str, progress: Progress) -> BulkOutcome:
-    """Accept the predictions of a preview."""
-    from sce_desktop.tasks.insight.review import accept
-
-    return accept(project, found, queue=queue, progress=progress)
-
-
 def label_effects(
     project: Project, label_ids: Sequence[int], into_id: int | None, *, progress: Progress
 ) -> list[LabelEffect]:
@@ -121,27 +112,6 @@ def rename_effect(project: Project, label_id: int, *, progress: Progress) -> Lab
         return project.rename_preview(label_id)
     except ValueError:
         return None
-
-
-def switch_effect(project: Project, set_id: int, *, progress: Progress) -> SwitchEffect:
-    """Count what using another version of the label set would do to rows."""
-    return project.use_preview(set_id)
-
-
-def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:
-    """Count the values of a column."""
-    from sce_desktop.tasks.insight.review import column_values
-
-    return column_values(project, column, most=most, progress=progress)
-
-
-def threshold_facts(
-    project: Project, runs: Sequence[Run], *, progress: Progress
-) -> tuple[object, object, object]:
-    """Return what `tasks.insight.review.threshold_facts` does about the first of ``runs``."""
-    from sce_desktop.tasks.insight.review import threshold_facts
-
-    return threshold_facts(project, runs[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +170,3 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         names = [_("“{name}” ({rows})", name=isolated(name), rows=number(count)) for name, count in first]
         said.append(_("Not labels of this project: {names}.", names=listed(names)))
     return found.coder, " ".join(said)
-
-
-def agreements(project: Project, *, progress: Progress) -> list[WithAnnotator]:
-    """Compare every other annotator with the user."""
-    from sce_desktop.tasks.evaluation.annotators import agreements
-
-    return agreements(project, progress)

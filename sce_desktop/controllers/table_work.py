@@ -12,13 +12,10 @@ from sce_desktop.core.i18n import N_
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
-from sce_desktop.core.runs import Run
 from sce_desktop.core.tables import TableOptions, TablePreview
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.scoring.vectors import KnownVectors
-    from sce_desktop.tasks.tables.scan import TableScan
 
 
 GET_IT_HERE = N_("download it in the Models dialog")
@@ -57,31 +54,6 @@ def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progr
     return Look(preview, our_columns(preview.columns), gold_columns(preview), reads)
 
 
-def scan(
-    path: Path,
-    options: TableOptions,
-    text_columns: tuple[int, ...],
-    label_column: int | None,
-    lists: bool,
-    project: Project | None,
-    *,
-    progress: Progress,
-) -> TableScan:
-    """Count what an import of the table would bring."""
-    from sce_desktop.tasks.tables.scan import scan_table
-
-    return scan_table(
-        path,
-        text_columns=text_columns,
-        label_column=label_column,
-        lists=lists,
-        project=project,
-        options=options,
-        get_it=GET_IT_HERE,
-        progress=progress,
-    )
-
-
 def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> ExportFacts:
     """Find out what can be exported of ``project``; ``query`` says which rows are shown."""
     from sce_desktop.tasks.tables.export import STATES, columns_to_export, rows_to_export
@@ -105,26 +77,3 @@ def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:
     from sce_desktop.tasks.tables.tables import read_labels
 
     return [(label, 0) for label in read_labels(path)]
-
-
-def write_labels(path: Path, labels: tuple[Label, ...], *, replace: bool = False, progress: Progress) -> None:
-    """Write labels to a file."""
-    from sce_desktop.tasks.tables.tables import write_labels
-
-    write_labels(path, labels, overwrite=replace)
-
-
-def column_labels(project: Project, column: int, *, progress: Progress) -> list[tuple[Label, int]]:
-    """Return the values of a column with their rows."""
-    from sce_desktop.tasks.insight.labels import column_labels
-
-    return column_labels(project, column, progress=progress)
-
-
-def suggest_labels(
-    project: Project, runs: Sequence[Run], vectors: KnownVectors | None, *, progress: Progress
-) -> list[tuple[Label, int]]:
-    """Suggest labels for the rows that fit none, as far as the first of ``runs`` tells which."""
-    from sce_desktop.tasks.insight.suggest import suggest_labels
-
-    return suggest_labels(project, runs[0] if runs else None, vectors=vectors, progress=progress)

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import tuning_work
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.heads import Way
@@ -231,7 +232,7 @@ class Tuner(QObject):
         if self._workspace.project is None or self._workspace.refuses_edit():
             return
         job = self._workspace.submit(
-            tuning_work.in_way,
+            in_worker("sce_desktop.tasks.training.ways", "in_way", takes_progress=False),
             self._workspace.project,
             version,
             way,
@@ -297,7 +298,7 @@ class Tuner(QObject):
             return
         drop(self._loading)
         job = self._workspace.submit(
-            tuning_work.versions,
+            in_worker("sce_desktop.store.project", "Project.versions", takes_progress=False),
             self._workspace.project,
             title=_("Loading versions"),
             lane="reads",

@@ -9,14 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sce_desktop.core.annotations import Origin
-from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.imports import importing
@@ -25,9 +21,7 @@ if TYPE_CHECKING:
     from sce_desktop.controllers.work import ModelCache
     from sce_desktop.core.runs import Epoch
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.scoring.vectors import KnownVectors
     from sce_desktop.tasks.training.cost import AdapterPace
-    from sce_desktop.tasks.training.training import Plan
 
 _CHARACTERS = 200  # of a text in a list
 
@@ -54,21 +48,6 @@ class Watch:
         elif epoch.stage == "keeping":
             self.kept.append((epoch.number, epoch.loss))
         return not self.enough.is_set()
-
-
-def plan(
-    project: Project,
-    origins: Sequence[Origin],
-    known: KnownVectors | None,
-    pace: AdapterPace | None = None,
-    *,
-    epochs: int = 100,
-    progress: Progress,
-) -> Plan:
-    """Look what a fine-tune would learn from and take."""
-    from sce_desktop.tasks.training.training import plan
-
-    return plan(project, origins, known, pace, epochs=epochs, progress=progress)
 
 
 def adapter_pace(
@@ -108,14 +87,6 @@ def finetune(
         on_epoch=watch.on_epoch,
     )
     return made.version
-
-
-def in_way(project: Project, version: ModelVersion, way: Way, *, progress: Progress) -> ModelVersion:
-    """Return the version of the same fine-tune that predicts in ``way``."""
-    from sce_desktop.tasks.training.ways import in_way
-
-    progress.check()
-    return in_way(project, version, way)
 
 
 def _import_peft(progress: Progress) -> None:
@@ -169,12 +140,6 @@ def learnable(project: Project, *, progress: Progress) -> tuple[int, int]:
     return len(ids), int(np.isin(ids, learned).sum())
 
 
-def versions(project: Project, *, progress: Progress) -> tuple[ModelVersion, ...]:
-    """Return the project's versions, oldest first; each may have a thousand changed rows with it."""
-    progress.check()
-    return project.versions()
-
-
 def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[int, str]:
     """Return the beginnings of the texts of rows, by row; rows that are gone are absent."""
     found = {}
@@ -183,12 +148,6 @@ def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[i
         for row in project.rows(ids[start : start + 200]):
             found[row.id] = " ".join(row.text[:_CHARACTERS].split())
     return found
-
-
-def differing(project: Project, run_id: int, other_id: int, *, progress: Progress) -> IdArray:
-    """Return the rows to which two runs give different labels."""
-    progress.check()
-    return project.row_ids(RowQuery(compare=(run_id, other_id), disagree=True))
 
 
 def export(

@@ -21,7 +21,6 @@ from sce_desktop.core.languages import Reads
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
-from sce_desktop.core.tables import TableOptions, TablePreview
 from sce_desktop.imports import MAPPING, importing
 from sce_desktop.tasks.scoring.model_cache import ModelCache, embedder_of
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -144,13 +143,6 @@ def free_path(folder: Path, stem: str) -> Path:
     return path
 
 
-def open_project(path: Path, *, progress: Progress) -> Project:
-    """Open the project file at ``path``."""
-    from sce_desktop.store.project import Project
-
-    return Project.open(path)
-
-
 def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: Progress) -> Project:
     """Make a new project at ``copy`` of what can be read at ``path`` and open it; warn of what came back."""
     from sce_desktop.store.project import Project
@@ -173,21 +165,6 @@ def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: P
     return Project.open(copy)
 
 
-def close_project(project: Project, *, progress: Progress) -> None:
-    """Bring ``project`` into one file again, which may take a while after a long import."""
-    project.close()
-
-
-def backup(project: Project, copy: Path, *, replace: bool = False, progress: Progress) -> None:
-    """Copy ``project`` while it is in use; ``replace`` what is there."""
-    project.backup(copy, progress, overwrite=replace)
-
-
-def build_search_index(project: Project, *, progress: Progress) -> None:
-    """Make searching fast; it works without, too."""
-    project.build_search_index(progress)
-
-
 def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Counts:
     """Count the rows of ``project`` in every way; predictions are those of the first of ``runs``."""
     project.shorten_log()  # this follows every edit, and nobody waits for it
@@ -201,13 +178,6 @@ def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Count
 
 
 # --- tables ------------------------------------------------------------------------------------------------
-
-
-def preview_table(path: Path, options: TableOptions, *, progress: Progress) -> TablePreview:
-    """Read the head of the table at ``path``."""
-    from sce_desktop.tasks.tables.tables import preview_table
-
-    return preview_table(path, options, progress=progress)
 
 
 def import_table(choices: ImportChoices, target: Path, *, progress: Progress) -> Project:

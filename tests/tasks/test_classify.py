@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.scoring.classify import ClassifyReport, ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, RecordingProgress, StoppingProgress
 
@@ -26,7 +27,9 @@ def classify(table: Path, output: Path, **options: object) -> ClassifyReport:
         "progress": SilentProgress(),
         **options,
     }
-    return classify_table(table, output, **arguments)  # type: ignore[arg-type]
+    wanted = {one.name: arguments.pop(one.name) for one in fields(ClassifySettings) if one.name in arguments}
+    settings = ClassifySettings(**wanted)  # type: ignore[arg-type]
+    return classify_table(table, output, settings, **arguments)  # type: ignore[arg-type]
 
 
 def table_of(folder: Path, text: str, name: str = "in.csv") -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from sce_desktop.ml.similarity import SimilarityModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evaluation import EvaluationSettings, evaluate_table
 from sce_desktop.tasks.evaluation.gold import GoldSource
-from sce_desktop.tasks.scoring.classify import ClassifyReport, classify_table
+from sce_desktop.tasks.scoring.classify import ClassifyReport, ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.joint import (
     can_be_transductive,
     fit_transductive,
@@ -85,7 +86,9 @@ def classify(table: Path, output: Path, **options: object) -> ClassifyReport:
         "progress": SilentProgress(),
         **options,
     }
-    return classify_table(table, output, **arguments)  # type: ignore[arg-type]
+    wanted = {one.name: arguments.pop(one.name) for one in fields(ClassifySettings) if one.name in arguments}
+    settings = ClassifySettings(**wanted)  # type: ignore[arg-type]
+    return classify_table(table, output, settings, **arguments)  # type: ignore[arg-type]
 
 
 def written(path: Path) -> FloatArray:

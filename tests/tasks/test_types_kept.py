@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.scoring.classify import classify_table
+from sce_desktop.tasks.scoring.classify import ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, export_table
@@ -56,11 +56,10 @@ def classify(table: Path, output: Path) -> None:
     classify_table(
         table,
         output,
+        ClassifySettings("fake", batch_rows=2),
         text_columns=["text"],
         labels=LABELS,
         source=FakeSession(FakeModel()),
-        model="fake",
-        batch_rows=2,
         progress=QUIET,
     )
 

@@ -11,13 +11,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.queries import order_by
 from sce_desktop.core.annotations import ACCEPTED, Annotation, Decision, Origin
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.evaluation import audits
 from sce_desktop.tasks.evaluation.quality import suggested_audit
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from tests.ui.conftest import MakeProject
@@ -55,7 +55,7 @@ def test_a_draw_that_is_stopped_closes_its_dialog(
         progress.check()
         raise AssertionError("it was stopped")
 
-    monkeypatch.setattr(audit_work, "draw", slow)
+    monkeypatch.setattr(audits, "draw_and_look", slow)
     dialog = wired(AuditDialog, controllers)()
     qtbot.addWidget(dialog)
     dialog.show()

@@ -10,10 +10,10 @@ import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import duplicates_work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress
+from sce_desktop.tasks.insight import duplicates
 from sce_desktop.ui.duplicates.duplicates_model import LABELLED, LABELS
 from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
 from sce_desktop.ui.kit.appearance import Theme
@@ -135,7 +135,7 @@ def test_a_search_can_be_stopped(
         while True:
             progress.check()
 
-    monkeypatch.setattr(duplicates_work, "find", endless)
+    monkeypatch.setattr(duplicates, "find_with_answers", endless)
     panel.find_button.click()
     qtbot.waitUntil(going.is_set)
     assert panel.find_button.text() == "Stop"
@@ -154,7 +154,7 @@ def test_a_search_ends_with_the_project(
         while True:
             progress.check()
 
-    monkeypatch.setattr(duplicates_work, "find", endless)
+    monkeypatch.setattr(duplicates, "find_with_answers", endless)
     panel.find_button.click()
     qtbot.waitUntil(going.is_set)
     with qtbot.waitSignal(controllers.workspace.projectClosed):

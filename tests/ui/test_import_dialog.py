@@ -11,12 +11,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import table_work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.tables import scan
 from sce_desktop.tasks.tables.tables import export_table
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
@@ -694,13 +694,13 @@ def test_closing_while_it_counts_stops_the_count(
 ) -> None:
     """A large file never holds up anything."""
 
-    def endless(*_: object, progress: Progress) -> None:
+    def endless(*_: object, progress: Progress, **_keywords: object) -> None:
         for done in itertools.count(1):
             progress.report(done, 1000)
             progress.check()
             threading.Event().wait(0.002)
 
-    monkeypatch.setattr(table_work, "scan", endless)
+    monkeypatch.setattr(scan, "scan_table", endless)
     dialog = show(qtbot, controllers, parcels, wait=False)
     qtbot.waitUntil(lambda: dialog._scanning is not None and dialog._scanning.done > 0)
     assert "counting" in dialog.facts.headline.text()

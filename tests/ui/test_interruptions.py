@@ -19,7 +19,6 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
-from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, JobState, Lanes
 from sce_desktop.core.errors import Cancelled
@@ -193,5 +192,5 @@ def test_copying_can_be_stopped(material: Path, tmp_path: Path) -> None:
     """Here too because a copy is often done before a random moment."""
     shutil.copy(material / PROJECT, tmp_path)
     with Project.open(tmp_path / PROJECT) as project, pytest.raises(Cancelled):
-        work.backup(project, tmp_path / "copy.sce", progress=Stopped())
+        project.backup(tmp_path / "copy.sce", progress=Stopped())
     assert not list(tmp_path.glob("*copy*"))

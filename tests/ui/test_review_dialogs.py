@@ -23,6 +23,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.core.queues import Queue
 from sce_desktop.store.project import Project
+from sce_desktop.tasks.insight import review
 from sce_desktop.tasks.insight.review import acceptable
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
 from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
@@ -499,7 +500,7 @@ def test_a_dialog_that_is_done_hears_no_more_of_its_job(
 ) -> None:
     begun, stopped = threading.Event(), threading.Event()
 
-    def never(*_: object, progress: Progress) -> None:
+    def never(*_: object, progress: Progress, **_keywords: object) -> None:
         begun.set()
         try:
             while True:
@@ -507,7 +508,7 @@ def test_a_dialog_that_is_done_hears_no_more_of_its_job(
         finally:
             stopped.set()
 
-    monkeypatch.setattr(review_work, "column_values", never)
+    monkeypatch.setattr(review, "column_values", never)
     dialog = open_dialog(wired(ColumnFilterDialog, controllers)())
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(dialog.destroyed):

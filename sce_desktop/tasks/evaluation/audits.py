@@ -15,6 +15,7 @@ from sce_desktop.core.annotations import Annotation, Audit, Decision, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, number
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import AuditSample, Evidence, gather
@@ -95,6 +96,17 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
     bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.accepted]
     audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind, clear_ids=bulk)
     return audit, len(bulk)
+
+
+def draw_and_look(
+    project: Project, size: int, seed: int, blind: bool, *, progress: Progress
+) -> tuple[AuditState, int]:
+    """Draw a sample; return it, and how many accepted predictions were cleared."""
+    progress.check()
+    cleared = draw(project, size, seed=seed, blind=blind)[1]
+    now = state(project)
+    assert now is not None
+    return now, cleared
 
 
 @one_state

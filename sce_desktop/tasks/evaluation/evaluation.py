@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sce_desktop.core.annotations import Label
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.metrics import Measures, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
@@ -86,7 +86,15 @@ def evaluate_table(
     rows = usable_rows(table, gold.labels, loaded.models[0].model.labels, progress)
     if settings.whole_table:
         check_joint(rows.labels, multi_label=table.lists)
-    check_usable(rows, gold.column, progress)
+    check_usable(rows, gold.column)
+    if others := rows.skipped["other_label"]:
+        progress.warn(
+            ngettext(
+                "{count} row was excluded: its gold label is not among the labels.",
+                "{count} rows were excluded: their gold labels are not among the labels.",
+                others,
+            )
+        )
     wanted = _Wanted.of(rows, sample(rows.places, settings.max_rows), table.texts, several=table.lists)
     timed = TimedCache(cache)
     before = time.perf_counter()

@@ -166,21 +166,13 @@ def usable_rows(
     return UsableRows(labels, usable, known, _skipped(table.texts, table.names, known))
 
 
-def check_usable(rows: UsableRows, column: str, progress: Progress) -> None:
-    """Raise a `UserError` if there is no row to use, and warn of those whose label is another one."""
+def check_usable(rows: UsableRows, column: str) -> None:
+    """Raise a `UserError` if there is no row to use."""
     if not rows.places:
         raise UserError(
             _(
                 "No row has a text and one of the labels in “{column}”: check the columns and the labels.",
                 column=column,
-            )
-        )
-    if rows.skipped["other_label"]:
-        progress.warn(
-            ngettext(
-                "{count} row was excluded: its gold label is not among the labels.",
-                "{count} rows were excluded: their gold labels are not among the labels.",
-                rows.skipped["other_label"],
             )
         )
 

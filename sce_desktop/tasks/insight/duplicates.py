@@ -85,6 +85,14 @@ def group_answers(project: Project, groups: Sequence[CopyGroup], *, progress: Pr
     return found
 
 
+def find_with_answers(
+    project: Project, similarity: float, *, progress: Progress
+) -> tuple[list[CopyGroup], list[GroupAnswers]]:
+    """Return what `find_groups` does, and what is decided about each group."""
+    groups = find_groups(project, similarity, progress=progress)
+    return groups, group_answers(project, groups, progress=progress)
+
+
 def decide_rest(
     project: Project, groups: Sequence[CopyGroup], *, queue: str, progress: Progress
 ) -> BulkOutcome:

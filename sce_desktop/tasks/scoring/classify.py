@@ -46,7 +46,25 @@ from sce_desktop.tasks.tables.replaceable import check_output, has_only_rows_of,
 BATCH_ROWS = 2000  # read and scored at once; a cancel need not wait for them, it takes effect within
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class ClassifySettings:
+    """Which models score a table, and what is written of it.
+
+    ``threshold``: below it a row's status is "unsure"; None: never. ``multi_label``: each label is scored
+    separately. ``whole_table``: rows are predicted jointly (`ml.transductive`). ``excel_safe``: in csv, put '
+    before cells that Excel would run as a formula. ``batch_rows``: read and scored at once.
+    """
+
+    model: str
+    baselines: tuple[Baseline, ...] = ()
+    threshold: float | None = None
+    multi_label: bool = False
+    whole_table: bool = False
+    excel_safe: bool = False
+    batch_rows: int = BATCH_ROWS
+
+
+@dataclass(frozen=True, slots=True)
 class ClassifyReport:
     """What `classify_table` did. ``seconds``: load, embed, score and total."""
 
@@ -67,28 +85,22 @@ class ClassifyReport:
 def classify_table(
     table_path: Path,
     output: Path,
+    settings: ClassifySettings,
     *,
     text_columns: Sequence[str | int],
     labels: Sequence[Label] | None,
     source: ModelSource,
-    model: str,
-    baselines: Sequence[Baseline] = (),
     options: TableOptions | None = None,
-    threshold: float | None = None,
-    multi_label: bool = False,
-    whole_table: bool = False,
-    excel_safe: bool = False,
-    batch_rows: int = BATCH_ROWS,
     force: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> ClassifyReport:
-    """Write ``table_path`` to ``output`` with the results of ``model`` and ``baselines`` beside its columns.
+    """Write ``table_path`` to ``output`` with the results of models beside its columns.
 
     Rows keep their order and cells; rows without text keep their place and have empty result cells. Nothing
-    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. With
-    ``whole_table`` rows are predicted jointly (`ml.transductive`). An older result with the same
-    columns, all of whose rows are this table's, is replaced; with ``force`` any file but the table itself.
+    is left at ``output`` if it cannot be finished. Without ``labels`` the model's own are taken. An older
+    result with the same columns, all of whose rows are this table's, is replaced; with ``force`` any file but
+    the table itself.
 
     Raises:
         UserError: The table, a column, a label, a model or the output is not right.
@@ -113,36 +125,26 @@ def classify_table(
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     if labels:
         check_scorable(labels)  # before the model takes its seconds
-    loaded = load_models(source, [model], baselines, progress)
-    labels = labels_for(loaded.models[0].model, labels, multi_label=multi_label)
+    loaded = load_models(source, [settings.model], settings.baselines, progress)
+    labels = labels_for(loaded.models[0].model, labels, multi_label=settings.multi_label)
     timed = TimedCache(cache)
-    if whole_table:
-        check_joint(labels, multi_label=multi_label)
+    if settings.whole_table:
+        check_joint(labels, multi_label=settings.multi_label)
         loaded.models[0] = fit_transductive_to_file(
             loaded.models[0], table_path, texts_at, table.options, cache=timed, progress=progress
         )
-    ours = [
-        ModelColumns(
-            named.alias,
-            [label.name for label in labels],
-            main=named is loaded.models[0],
-            none=named is loaded.models[0] and says_none(named.model, labels, multi_label=multi_label),
-            multi_label=multi_label,
-            threshold=threshold,
-        )
-        for named in loaded.models
-    ]
+    ours = _columns(loaded.models, labels, settings)
     names = beside(table.columns, [name for columns in ours for name in columns.header], progress)
     header = [*table.columns, *names]
     replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
-    work = _Work(loaded.models, ours, labels, multi_label, timed, progress)
+    work = _Work(loaded.models, ours, labels, settings.multi_label, timed, progress)
     work.keep_types = output.suffix.lower() == ".jsonl"
     write_table(
         output,
         header,
-        work.classified(table, texts_at, batch_rows),
+        work.classified(table, texts_at, settings.batch_rows),
         delimiter=delimiter,
-        excel_safe=excel_safe,
+        excel_safe=settings.excel_safe,
         overwrite=replace,
         types=table.types,
         progress=Unreported(progress),
@@ -155,7 +157,7 @@ def classify_table(
                 "Texts longer than the {tokens} tokens that {model} reads: {count}. Only their "
                 "beginning is used.",
                 tokens=most,
-                model=model,
+                model=settings.model,
                 count=number(work.cut),
             )
         )
@@ -177,10 +179,28 @@ def classify_table(
         },
         output=str(output),
         precision=precision_of(loaded.models[0].model),
-        whole_table=whole_table,
+        whole_table=settings.whole_table,
         baselines=loaded.baselines,
         languages=dict(work.foreign.languages().shares),
     )
+
+
+def _columns(
+    models: Sequence[NamedModel], labels: Sequence[Label], settings: ClassifySettings
+) -> list[ModelColumns]:
+    """Return the columns of each model; the first one's lead."""
+    several = settings.multi_label
+    return [
+        ModelColumns(
+            named.alias,
+            [label.name for label in labels],
+            main=named is models[0],
+            none=named is models[0] and says_none(named.model, labels, multi_label=several),
+            multi_label=several,
+            threshold=settings.threshold,
+        )
+        for named in models
+    ]
 
 
 def says_none(model: TextModel, labels: Sequence[Label], *, multi_label: bool) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import _, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.text import duration, size_text
@@ -106,7 +106,11 @@ def finetune_table(
     loaded = load_models(source, [model], [], progress)
     base = _base(loaded, model, progress)
     rows = usable_rows(table, gold.labels, base.labels, progress)
-    check_usable(rows, gold.column, progress)
+    check_usable(rows, gold.column)
+    if others := rows.skipped["other_label"]:
+        progress.warn(
+            _("Rows excluded, their gold label not among the labels: {count}.", count=number(others))
+        )
     texts = [table.texts[place] for place in rows.places]
     answers = np.array(rows.first(rows.places), dtype=np.int64)
     tell_foreign(loaded.models[0], texts, progress, rows.labels)

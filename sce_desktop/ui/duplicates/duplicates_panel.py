@@ -25,8 +25,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers import duplicates_work
 from sce_desktop.controllers.bulk_work import submit_bulk
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.messages import Messages
@@ -60,6 +60,7 @@ from sce_desktop.ui.rows.row_actions import MOST_IN_MENU
 
 _SOON_MS = 250  # after a change, before reading how rows are labelled now
 _LEAST = 60  # per cent alike; below that nearly everything is
+_TASKS = "sce_desktop.tasks.insight.duplicates"
 _NONE: Answer = (NO_LABEL,)
 _FIRST = _(
     "Finds rows with the same or similar text, to label them in bulk. Large tables take a minute or more."
@@ -179,7 +180,7 @@ class DuplicatesPanel(QWidget):
         if self._workspace.project is None:
             return
         self._search = self._workspace.submit(
-            duplicates_work.find,
+            in_worker(_TASKS, "find_with_answers"),
             self._workspace.project,
             self.similarity.value() / 100,
             title=_("Finding duplicates"),
@@ -241,7 +242,7 @@ class DuplicatesPanel(QWidget):
         if self._workspace.project is None or not groups:
             return
         job = self._workspace.submit(
-            duplicates_work.answers,
+            in_worker(_TASKS, "group_answers"),
             self._workspace.project,
             groups,
             title=_("Reading duplicates"),
@@ -294,7 +295,11 @@ class DuplicatesPanel(QWidget):
     @Slot()
     def _label_rest(self) -> None:
         submit_bulk(
-            self._workspace, self._navigation, self._messages, duplicates_work.decide_rest, self.chosen()
+            self._workspace,
+            self._navigation,
+            self._messages,
+            in_worker(_TASKS, "decide_rest"),
+            self.chosen(),
         )
 
     @Slot()
@@ -329,5 +334,10 @@ class DuplicatesPanel(QWidget):
 
     def _give_all(self, groups: list[CopyGroup], answer: Answer) -> None:
         submit_bulk(
-            self._workspace, self._navigation, self._messages, duplicates_work.give_all, groups, answer
+            self._workspace,
+            self._navigation,
+            self._messages,
+            in_worker(_TASKS, "give_all"),
+            groups,
+            answer,
         )

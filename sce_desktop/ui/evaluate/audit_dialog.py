@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QCheckBox, QDialogButtonBox, QFormLayout, QLabel, QSpinBox, QWidget
 
-from sce_desktop.controllers import audit_work
 from sce_desktop.controllers.audit_review import AuditReview
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.estimates import wilson_interval
 from sce_desktop.core.i18n import _, ngettext, number
@@ -66,7 +66,7 @@ class AuditDialog(ProjectDialog):
         if workspace.project is not None:
             job = self._watch(
                 workspace.submit(
-                    audit_work.plan,
+                    in_worker("sce_desktop.tasks.evaluation.audits", "plan", takes_progress=False),
                     workspace.project,
                     title=_("Preparing an audit sample"),
                     lane="reads",

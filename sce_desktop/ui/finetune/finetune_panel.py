@@ -10,6 +10,7 @@ from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QWidget
 
 from sce_desktop.controllers import tuning_work
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
@@ -20,6 +21,7 @@ from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.training.cost import AdapterPace
@@ -117,7 +119,7 @@ class FineTunePanel(QWidget):
         if self._workspace.project is None:
             return
         job = self._workspace.submit(
-            tuning_work.plan,
+            in_worker("sce_desktop.tasks.training.training", "plan"),
             self._workspace.project,
             self.start.entered.origins,
             self._scorer.base_vectors,
@@ -266,10 +268,9 @@ class FineTunePanel(QWidget):
             if latest.keys() >= names.keys():
                 ours, theirs = (latest[model] for model in names)
                 job = self._workspace.submit(
-                    tuning_work.differing,
+                    in_worker("sce_desktop.store.project", "Project.row_ids", takes_progress=False),
                     self._workspace.project,
-                    ours,
-                    theirs,
+                    RowQuery(compare=(ours, theirs), disagree=True),
                     title=_("Searching for rows that differ"),
                 )
                 self._differing = tuple(names.values())

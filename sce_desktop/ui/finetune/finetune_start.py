@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -11,6 +9,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QProgressBar,
     QPushButton,
     QScrollArea,
@@ -22,15 +21,15 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
-from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.heads import NAMES, Way
-from sce_desktop.core.i18n import _, ngettext, number, pgettext
+from sce_desktop.core.i18n import _, number, pgettext
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.core.training import MEASURED_ON, FinetuneSettings
 from sce_desktop.tasks.training.cost import AdapterPace, Cost
 from sce_desktop.tasks.training.training import ORIGINS, Plan
+from sce_desktop.ui.finetune.start_words import excluded_words, kept_by_stop, stage_words
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.icons import set_icon
@@ -68,6 +67,24 @@ class StartPane(QWidget):
         self.pace: AdapterPace | None = None  # of adapting the text embedder; None: not known
         self._cannot_adapt = ""
         self.setMinimumWidth(px(_WIDTH - 40))
+        boxes = self._build_origins()
+        facts = self._build_facts()
+        buttons = self._build_buttons()
+        self.bar = QProgressBar(textVisible=False)
+        self.bar.setAccessibleName(_("Progress of the fine-tune"))
+        self.kept_note = _fact()  # below what one aims at: it changes while one waits
+        self.kept_note.setAccessibleName(_("What stopping keeps"))
+        set_role(self.kept_note, "muted")
+        self.settings = self._build_settings()
+        self.settings_button.toggled.connect(self._fold)
+        self._lay_out(boxes, facts, self.problem, buttons, self.bar, self.kept_note, self.settings)
+        self._tuner.changed.connect(self.show_state)
+        preferences.settingsChanged.connect(self._follow_settings)
+        scorer.modelsChanged.connect(self.show_state)
+        self._fold(False)
+        self.show_plan(None)
+
+    def _build_origins(self) -> QLayout:
         self.origins = {origin: QCheckBox(ORIGIN_NAMES[origin]) for origin in ORIGINS}
         boxes = QHBoxLayout()
         boxes.setSpacing(px(SPACE_M))
@@ -77,6 +94,9 @@ class StartPane(QWidget):
             box.toggled.connect(self.choicesChanged)
             boxes.addWidget(box)
         boxes.addStretch()
+        return boxes
+
+    def _build_facts(self) -> QLayout:
         self.base, self.validation, self.excluded, self.takes = (_fact() for _number in range(4))
         self.base.setToolTip(_("Every fine-tune starts from the base model, so that no row counts twice."))
         form = self._form = QFormLayout()
@@ -95,7 +115,9 @@ class StartPane(QWidget):
         self.problem = QLabel(wordWrap=True)
         self.problem.setAccessibleName(_("Validation message"))
         self.problem.setTextFormat(Qt.TextFormat.PlainText)
+        return form
 
+    def _build_buttons(self) -> QLayout:
         self.start_button = QPushButton(_("Fine-tune"))
         self.start_button.setAccessibleName(_("Fine-tune"))
         set_role(self.start_button, "primary")
@@ -115,14 +137,10 @@ class StartPane(QWidget):
         self.settings_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         set_role(self.settings_button, "quiet")
         buttons.addWidget(self.settings_button)
-        self.bar = QProgressBar(textVisible=False)
-        self.bar.setAccessibleName(_("Progress of the fine-tune"))
-        self.kept_note = _fact()  # below what one aims at: it changes while one waits
-        self.kept_note.setAccessibleName(_("What stopping keeps"))
-        set_role(self.kept_note, "muted")
-        self.settings = self._build_settings()
-        self.settings_button.toggled.connect(self._fold)
+        return buttons
 
+    def _lay_out(self, *parts: QLayout | QWidget) -> None:
+        """Put the parts below one another, under a heading, in a page that scrolls."""
         page = QWidget()
         column = QVBoxLayout(page)
         column.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
@@ -130,13 +148,11 @@ class StartPane(QWidget):
         heading = QLabel(_("Train on rows labelled"))
         set_role(heading, "heading")
         column.addWidget(heading)
-        column.addLayout(boxes)
-        column.addLayout(form)
-        column.addWidget(self.problem)
-        column.addLayout(buttons)
-        column.addWidget(self.bar)
-        column.addWidget(self.kept_note)
-        column.addWidget(self.settings)
+        for part in parts:
+            if isinstance(part, QWidget):
+                column.addWidget(part)
+            else:
+                column.addLayout(part)
         column.addStretch()
         set_role(page, "pane")
         scroll = self._scroll = QScrollArea(widgetResizable=True)
@@ -146,11 +162,6 @@ class StartPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll)
-        self._tuner.changed.connect(self.show_state)
-        preferences.settingsChanged.connect(self._follow_settings)
-        scorer.modelsChanged.connect(self.show_state)
-        self._fold(False)
-        self.show_plan(None)
 
     def _build_settings(self) -> QWidget:
         self.epochs = SpinBox(minimum=1, maximum=10_000, value=FinetuneSettings().epochs)
@@ -261,7 +272,7 @@ class StartPane(QWidget):
             name = ORIGIN_NAMES[origin]
             box.setText(_("{name} {count}", name=name, count=number(int(count))) if found else name)
         self._show_fact(self.validation, plan.held_out if plan is not None and found is not None else "")
-        self._show_fact(self.excluded, _excluded(found.left_out) if found is not None else "")
+        self._show_fact(self.excluded, excluded_words(found.left_out) if found is not None else "")
         self._show_takes()
 
     def show_pace(self, found: AdapterPace | str | None) -> None:
@@ -321,7 +332,7 @@ class StartPane(QWidget):
         shown = problem or (plan.hint if plan is not None else "")
         if job is not None:
             stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"
-            shown = _("Stopping…") if stopping else self._stage()
+            shown = _("Stopping…") if stopping else stage_words(job, tuner.watch, automatic=tuner.automatic)
         self.problem.setText(shown)
         self.problem.setVisible(bool(shown))
         set_role(self.problem, "warn" if problem and job is None else "muted")
@@ -332,7 +343,7 @@ class StartPane(QWidget):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
         self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
-        kept = self._kept_by_stop()
+        kept = kept_by_stop(tuner.watch, adapts=self.adapts)
         self.kept_note.setText(kept)
         self.kept_note.setVisible(self.keep_button.isEnabled() and asked)
         self.keep_button.setToolTip(kept)
@@ -343,35 +354,6 @@ class StartPane(QWidget):
             self.bar.setValue(job.done)
         for widget in (*self.origins.values(), self.settings):
             widget.setEnabled(not asked)
-
-    def _stage(self) -> str:
-        job, watch = self._tuner.job, self._tuner.watch
-        assert job is not None
-        if self._tuner.automatic:
-            return _("Automatic fine-tuning…")
-        if watch.adapted:
-            if watch.kept:
-                return _("Fine-tuning the text encoder on all rows…")
-            return _("Fine-tuning the text encoder, fold {fold}…", fold=number(watch.adapted[-1][0]))
-        if watch.kept:
-            return _("Training on all rows…")
-        if watch.measured:
-            return _("Cross-validation: fold {fold} evaluated", fold=number(watch.measured[-1][0]))
-        if job.state == "waiting":
-            return _("Waiting until the model is free…")
-        return step_text(job)
-
-    def _kept_by_stop(self) -> str:
-        """What "Stop and keep" keeps, as far as the fine-tune is."""
-        watch = self._tuner.watch
-        if watch.adapted and watch.kept:
-            return _(
-                "“Stop and keep” keeps the text encoder trained so far if it was better, else the standard "
-                "fine-tune."
-            )
-        if self.adapts or watch.adapted:
-            return _("“Stop and keep” keeps the standard fine-tune with the base text encoder.")
-        return _("“Stop and keep” skips the rest of the evaluation and keeps a model of all rows.")
 
     @Slot(bool)
     def _fold(self, shown: bool) -> None:
@@ -400,20 +382,6 @@ class StartPane(QWidget):
     def _follow_settings(self, keys: set[str]) -> None:
         if "auto_finetune" in keys:
             self.auto.setValue(int(self._preferences.settings["auto_finetune"]))
-
-
-def _excluded(rows: Mapping[str, int]) -> str:
-    """Which labelled rows are not trained on, and why; empty if there are none."""
-    found = []
-    if n := rows["audit"]:
-        found.append(
-            ngettext("{count} row of an audit sample", "{count} rows of audit samples, with duplicates", n)
-        )
-    if n := rows["several"]:
-        found.append(ngettext("{count} row with several labels", "{count} rows with several labels", n))
-    if n := rows["blank"]:
-        found.append(ngettext("{count} row without text", "{count} rows without text", n))
-    return ", ".join(found)
 
 
 def _fact() -> QLabel:

@@ -15,8 +15,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers import label_edits, table_work
+from sce_desktop.controllers import label_edits
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.label_edits import rows
 from sce_desktop.controllers.words import step_text
@@ -102,7 +103,7 @@ class AddLabelsDialog(ProjectDialog):
         if project is not None:
             self.follow(
                 self._workspace.submit(
-                    table_work.column_labels,
+                    in_worker("sce_desktop.tasks.insight.labels", "column_labels"),
                     project,
                     self.column.currentData(),
                     title=_("Reading a column"),

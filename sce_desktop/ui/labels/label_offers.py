@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
@@ -79,10 +80,10 @@ class LabelOffers(QObject):
         dialog = self._dialog(_("Suggested labels"), checked=False)
         dialog.follow(
             self._workspace.submit(
-                table_work.suggest_labels,
+                in_worker("sce_desktop.tasks.insight.suggest", "suggest_labels"),
                 self._workspace.project,
-                self._workspace.runs[:1],
-                self._scorer.known_vectors,
+                next(iter(self._workspace.runs), None),
+                vectors=self._scorer.known_vectors,
                 title=_("Suggesting labels"),
                 quiet=True,
                 tell_failure=False,
@@ -98,10 +99,10 @@ class LabelOffers(QObject):
     def save_to(self, path: Path, replace: bool = False) -> None:
         """Write the labels to a file."""
         job = self._workspace.submit(
-            table_work.write_labels,
+            in_worker("sce_desktop.tasks.tables.tables", "write_labels", takes_progress=False),
             path,
             self._workspace.labels,
-            replace=replace,
+            overwrite=replace,
             title=_("Writing {name}", name=path.name),
         )
         job.finished.connect(

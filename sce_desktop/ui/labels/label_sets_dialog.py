@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import LabelSet, SwitchEffect
 from sce_desktop.core.i18n import _, ngettext, number
@@ -91,7 +91,7 @@ class LabelSetsDialog(ProjectDialog):
         if item is None or project is None or self._workspace.read_only:
             return
         job = self._workspace.submit(
-            review_work.switch_effect,
+            in_worker("sce_desktop.store.project", "Project.use_preview", takes_progress=False),
             project,
             item.data(0, Qt.ItemDataRole.UserRole),
             title=_("Counting affected rows"),

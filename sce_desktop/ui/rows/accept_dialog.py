@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.bulk_work import submit_bulk
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import has_filters
@@ -164,7 +165,7 @@ class AcceptDialog(ProjectDialog):
             self._workspace,
             self._navigation,
             self._messages,
-            review_work.accept,
+            in_worker("sce_desktop.tasks.insight.review", "accept"),
             found,
             title=_("Accepting predictions"),
             queue=ACCEPTED,

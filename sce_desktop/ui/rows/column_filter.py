@@ -7,7 +7,7 @@ from dataclasses import replace
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QLabel, QWidget
 
-from sce_desktop.controllers import review_work
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
@@ -57,10 +57,10 @@ class ColumnFilterDialog(ProjectDialog):
         self.state.setText(_("Loading…"))
         job = self._watch(
             self._workspace.submit(
-                review_work.column_values,
+                in_worker("sce_desktop.tasks.insight.review", "column_values"),
                 self._workspace.project,
                 self.column.currentIndex(),
-                _MOST,
+                most=_MOST,
                 title=_("Reading a column"),
                 quiet=True,
             )

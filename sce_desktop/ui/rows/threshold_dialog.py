@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtCore import Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext, number
@@ -63,9 +63,9 @@ class ThresholdDialog(ProjectDialog):
         if workspace.project is not None and workspace.runs:
             job = self._watch(
                 workspace.submit(
-                    review_work.threshold_facts,
+                    in_worker("sce_desktop.tasks.insight.review", "threshold_facts", takes_progress=False),
                     workspace.project,
-                    workspace.runs,
+                    workspace.runs[0],
                     title=_("Counting rows"),
                     lane="reads",
                     quiet=True,

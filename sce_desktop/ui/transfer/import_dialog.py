@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.edits import Edits
+from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import MergeOnOpen
 from sce_desktop.controllers.preferences import Preferences
@@ -305,23 +307,21 @@ class ImportDialog(ProjectDialog):
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
         project = self._workspace.project if self.target.append else None
-        arguments = (
+        scan = partial(
+            in_worker("sce_desktop.tasks.tables.scan", "scan_table"),
             self._path,
-            preview.options.settled,
-            text,
-            self.columns.label,
-            self.columns.lists,
-            project,
+            text_columns=text,
+            label_column=self.columns.label,
+            lists=self.columns.lists,
+            project=project,
+            options=preview.options.settled,
+            get_it=table_work.GET_IT_HERE,
         )
         title = _("Counting {file}", file=self._path.name)
         if project is not None:
-            self._scanning = self._workspace.submit(
-                table_work.scan, *arguments, title=title, quiet=True, tell_failure=False
-            )
+            self._scanning = self._workspace.submit(scan, title=title, quiet=True, tell_failure=False)
         else:
-            self._scanning = self._workspace.lanes.files.submit(
-                table_work.scan, *arguments, title=title, quiet=True
-            )
+            self._scanning = self._workspace.lanes.files.submit(scan, title=title, quiet=True)
         self._scanning.progressed.connect(self._on_scan_progress)
         self._scanning.finished.connect(self._on_scan)
         self._scanning.failed.connect(self._on_scan_failed)
