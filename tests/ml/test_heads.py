@@ -74,7 +74,7 @@ def test_without_rows_the_product_is_taken() -> None:
 )
 def test_another_way_is_taken_where_it_is_clearly_better(levels: dict[str, float], way: Way) -> None:
     for seed in range(3):
-        assert choose(opinions(200, **levels, seed=seed)).way is way  # type: ignore[arg-type]
+        assert choose(opinions(200, **levels, seed=seed)).way is way
 
 
 def test_few_rows_do_not_speak_against_the_product() -> None:

@@ -295,7 +295,7 @@ def finetune(
             )
         )
     measured = np.concatenate(done) if done else np.empty(0, dtype=np.int64)
-    fitted = with_correction(
+    corrected = with_correction(
         start,
         [labels[place].name for place in some],
         last.weights[0] * model.config.temperature,
@@ -305,7 +305,7 @@ def finetune(
     )
     opinions = Opinions(answers[measured], before[measured], sce[measured], logistic[measured], some)
     judge = fold_of[measured] if few else groups[measured] % 2
-    heads, after = decide(model, fitted, regression, opinions, judge, settings.head, blind=not may.any())
+    heads, after = decide(model, corrected, regression, opinions, judge, settings.head, blind=not may.any())
     tuned = in_way(model, heads.fitted, heads.way)
     tell_collapse(opinions.gold, after.argmax(1), labels, progress)
     ended = time.perf_counter()

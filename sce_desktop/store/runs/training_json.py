@@ -286,7 +286,7 @@ def _read_labels(found: object) -> tuple[LabelChange, ...]:
 
 def _read_way(found: object) -> Way | None:
     """Return a way to predict; None for "auto", and for one that only a newer program knows."""
-    return Way(found) if found in tuple(Way) else None
+    return Way(found) if isinstance(found, str) and found in tuple(Way) else None
 
 
 def _read_head(found: object, rows: object) -> HeadReport | None:
