@@ -107,8 +107,8 @@ def build(folder: Path, facts: dict[str, Any], out: Path) -> Path:
 
 def check_weights(folder: Path) -> None:
     """Refuse weights that are not those which config.json names. Raises UserError."""
-    told = folders.read_json(folder / folders.CONFIG).get("weights_sha256")
-    expected = told if isinstance(told, dict) else {folders.WEIGHTS: told}
+    stated = folders.read_json(folder / folders.CONFIG).get("weights_sha256")
+    expected = stated if isinstance(stated, dict) else {folders.WEIGHTS: stated}
     for file in folders.weight_files(folder):
         if not (folder / file).is_file() or folders.file_sha256(folder / file) != expected.get(file):
             raise UserError(

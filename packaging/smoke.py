@@ -119,17 +119,17 @@ class Smoke:
             started = time.monotonic()
             program = display.start([self.program, "gui", project], log=log)
 
-            def told(what: str) -> None:
+            def report(what: str) -> None:
                 print(f"{time.monotonic() - started:6.2f} s  {what}", flush=True)
 
             wait_for("a window", lambda: display.windows("SCE Desktop"), 60)
-            told("window shown")
+            report("window shown")
             display.focus("^Sample – SCE Desktop$")
-            told("project open in it, it takes keys")
+            report("project open in it, it takes keys")
             display.press("F5")
             first = "SELECT count(*) FROM scores"
             wait_for("the first scores", lambda: asked(project, first) not in ([], [(0,)]), SCORED_S)
-            told("first scores in the project after F5")
+            report("first scores in the project after F5")
             texts = sum(bool(row["message"].strip()) for row in SAMPLE_ROWS)
             scored = [("sce", texts), ("similarity", texts)]
             finished = "SELECT alias, scored FROM runs WHERE finished_at IS NOT NULL ORDER BY id"
@@ -138,11 +138,11 @@ class Smoke:
                 lambda: asked(project, finished) == scored,
                 SCORED_S,
             )
-            told("every row scored by the model and the baseline")
+            report("every row scored by the model and the baseline")
             display.focus("^Sample – SCE Desktop$")
             display.press("ctrl+q")
             check(program.wait(20) == 0, f"the window ended with {program.returncode}")
-            told("closed")
+            report("closed")
         check(not log.read_text("utf-8"), f"the window said:\n{log.read_text('utf-8')}")
         check(not Path(f"{project}-wal").exists(), "the project was not brought into one file")
         check(asked(project, "PRAGMA integrity_check") == [("ok",)], "the project is damaged")

@@ -1,4 +1,4 @@
-"""Start of the window: log, hooks, theme, lanes, main window; and their end in the opposite order."""
+"""Start of the window: log, hooks, theme, workers, main window; and their end in the opposite order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sce_desktop import __version__, paths
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.i18n import PSEUDO, _, language, right_to_left
 from sce_desktop.imports import spare_imports
@@ -42,11 +42,11 @@ def main(path: Path | None, settings: Settings) -> int:
     app = make_application()
     hooks = CrashHooks(paths.log_dir() / "faults.txt")
     try:
-        with Lanes() as lanes:
+        with WorkerQueues() as workers:
             theme = Theme(app, settings["theme"])  # type: ignore[arg-type]
-            controllers = Controllers(lanes, settings)
+            controllers = Controllers(workers, settings)
             window = make_window(controllers, theme)
-            for source in (hooks, *lanes):
+            for source in (hooks, *workers):
                 source.crashed.connect(window.show_crash)
             _close_on_signals(window)
             window.show()
@@ -55,7 +55,7 @@ def main(path: Path | None, settings: Settings) -> int:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
                 log.error("The program died the last time:\n%s", hooks.last_fault)
-                controllers.messages.tell_of_program(
+                controllers.messages.notify_of_program(
                     _(
                         "SCE Desktop ended unexpectedly last time. Your projects are saved; "
                         "details are in the log folder (Help menu)."
@@ -98,7 +98,7 @@ def real_parts() -> Parts:
             c.workspace, c.navigation, c.edits, c.scorer, c.review, c.preferences, c.messages
         ),
         run_bar=lambda c: RunBar(c.workspace, c.scorer, c.tuner, c.models, c.advice, c.preferences),
-        import_dialog=lambda c, path, *, append, told, parent: ImportDialog(
+        import_dialog=lambda c, path, *, append, message, parent: ImportDialog(
             c.workspace,
             c.edits,
             c.projects,
@@ -106,7 +106,7 @@ def real_parts() -> Parts:
             c.preferences,
             path,
             append=append,
-            told=told,
+            message=message,
             parent=parent,
         ),
         export_dialog=lambda c, *, parent: ExportDialog(c.workspace, c.navigation, c.projects, parent=parent),

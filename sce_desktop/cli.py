@@ -125,7 +125,7 @@ def _prepared(arguments: Sequence[str]) -> list[str]:
 
 
 def _is_path(argument: str) -> bool:
-    """Whether ``argument`` is a file, or is written like one: then its absence is what must be told."""
+    """Whether ``argument`` is a file, or is written like one: then its absence is what must be reported."""
     if argument.startswith("-"):
         return False
     path = Path(argument)

@@ -1,4 +1,4 @@
-"""What keeps the window alive while lanes import: less work with Python's lock held.
+"""What keeps the window alive while workers import: less work with Python's lock held.
 
 ``import torch`` maps 400 MB of libraries in one call that holds the lock: a second in which nothing moves.
 A foreign function called by ctypes lets go of the lock, and what is mapped already costs the import nothing.
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # The system maps one library at a time. A thread that imports another one meanwhile would wait for its turn
-# with Python's lock held, and all the window with it: so imports in lanes wait here first, without.
+# with Python's lock held, and all the window with it: so imports in workers wait here first, without.
 MAPPING = threading.Lock()
 _COUNTING = threading.Lock()
 _imports = 0  # under way

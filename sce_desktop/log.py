@@ -9,7 +9,7 @@ from pathlib import Path
 
 _FORMAT = "%(asctime)s %(levelname)s %(process)d %(name)s:%(lineno)d %(message)s"
 _MAX_BYTES = 1_000_000
-_KEPT = 5
+_LOG_FILES = 5
 
 
 def start_log(path: Path) -> None:
@@ -25,7 +25,7 @@ def start_log(path: Path) -> None:
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         handler = logging.handlers.RotatingFileHandler(
-            path, maxBytes=_MAX_BYTES, backupCount=_KEPT, encoding="utf-8", delay=True
+            path, maxBytes=_MAX_BYTES, backupCount=_LOG_FILES, encoding="utf-8", delay=True
         )
         handler.setFormatter(logging.Formatter(_FORMAT))
         root.addHandler(handler)

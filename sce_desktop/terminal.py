@@ -99,7 +99,7 @@ class TerminalProgress:
             self._bar.refresh()
 
     def _print(self, line: str) -> None:
-        with contextlib.suppress(OSError):  # what is told by the way must not end the work: the disk is full,
+        with contextlib.suppress(OSError):  # a progress message must not end the work: the disk is full,
             print(line, file=self._stream, flush=True)  # or the terminal is gone
 
     def check(self) -> None:

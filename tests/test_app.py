@@ -102,7 +102,7 @@ def test_polite_kill_closes_the_window(start: Callable[..., int]) -> None:
     assert start(lambda _window: os.kill(os.getpid(), signal.SIGTERM)) == 0
 
 
-def test_death_of_the_last_time_is_told(start: Callable[..., int]) -> None:
+def test_death_of_the_last_time_is_reported(start: Callable[..., int]) -> None:
     faults = paths.log_dir() / "faults.txt"
     faults.parent.mkdir(parents=True)
     faults.write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
@@ -122,7 +122,7 @@ def test_death_of_the_last_time_is_told(start: Callable[..., int]) -> None:
     assert sum("ended unexpectedly" in sentence for sentence in told) == 1
 
 
-def test_bug_in_a_lane_shows_the_crash_dialog_and_the_window_lives(start: Callable[..., int]) -> None:
+def test_bug_in_a_worker_shows_the_crash_dialog_and_the_window_lives(start: Callable[..., int]) -> None:
     reports: list[str] = []
 
     def crash(window: MainWindow) -> None:
@@ -136,7 +136,7 @@ def test_bug_in_a_lane_shows_the_crash_dialog_and_the_window_lives(start: Callab
             dialog.reject()
             window.close()
 
-        job = window._controllers.workspace.lanes.files.submit(bug, title="Bug")
+        job = window._controllers.workspace.workers.files.submit(bug, title="Bug")
         job.failed.connect(lambda _: QTimer.singleShot(0, look))
 
     assert start(crash) == 0

@@ -273,7 +273,7 @@ def test_flops(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 @pytest.mark.parametrize("arguments", [["flops"], ["flops", "--json"], ["--version"], ["classify", "--help"]])
-def test_an_output_that_cannot_be_written_is_told(arguments: list[str]) -> None:
+def test_an_output_that_cannot_be_written_is_reported(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "sce_desktop", *arguments]
         result = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)

@@ -196,7 +196,7 @@ def test_label_sets_that_cannot_be_scored(
     assert not out.exists()
 
 
-def test_look_alikes_and_codes_are_told(
+def test_look_alikes_and_codes_are_reported(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert (
@@ -359,7 +359,7 @@ def test_ctrl_c_writes_nothing(
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
-def test_texts_that_the_model_cannot_read_are_told(
+def test_texts_that_the_model_cannot_read_are_reported(
     model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     table = tmp_path / "ru.csv"

@@ -92,7 +92,7 @@ def test_doctor(model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert "No problems found." in out
 
 
-def test_a_model_that_sorts_wrongly_is_told(
+def test_a_model_that_sorts_wrongly_is_reported(
     model: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sce_desktop.tasks.doctor.DEFAULT_MODEL", "mine")

@@ -154,7 +154,7 @@ def test_create_with_right_answers(table: str, tmp_path: Path, capsys: pytest.Ca
 
 
 @pytest.mark.parametrize("use", ["annotations", "gold"])
-def test_labels_that_look_the_same_are_told_and_merged_if_asked(
+def test_labels_that_look_the_same_are_reported_and_merged_if_asked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], use: str
 ) -> None:
     table = tmp_path / "in.csv"
@@ -292,7 +292,7 @@ def test_new_labels_when_scoring(project: str, model: str, capsys: pytest.Captur
 
 
 def test_backup_verify_repair(project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy, mended = str(tmp_path / "copy.sce"), str(tmp_path / "mended.sce")
+    copy, repaired = str(tmp_path / "copy.sce"), str(tmp_path / "repaired.sce")
     assert run("backup", project, copy) == 0
     capsys.readouterr()
     assert as_json(capsys, "verify", copy) == {"ok": True, "problems": []}
@@ -300,9 +300,9 @@ def test_backup_verify_repair(project: str, tmp_path: Path, capsys: pytest.Captu
         database.execute("UPDATE rows SET text = 'changed outside' WHERE id = 1")
     assert run("verify", copy) == 2
     assert capsys.readouterr().out == "The text of 1 row was changed by another program (row 1).\n"
-    assert run("repair", copy, mended) == 0
+    assert run("repair", copy, repaired) == 0
     assert "4 rows" in capsys.readouterr().out
-    with Project.open(mended) as project_again:
+    with Project.open(repaired) as project_again:
         assert project_again.row_count() == 4
 
 
@@ -422,7 +422,7 @@ def test_project_of_an_older_format_is_read_and_left_alone(
     )
 
 
-def test_cut_project_is_told_by_verify_and_repaired(
+def test_cut_project_is_reported_by_verify_and_repaired(
     project: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Path(project).open("r+b") as stream:
@@ -430,10 +430,10 @@ def test_cut_project_is_told_by_verify_and_repaired(
     assert run("verify", project) == 2
     told = capsys.readouterr()
     assert "is damaged" in told.out + told.err
-    facts = as_json(capsys, "repair", project, str(tmp_path / "mended.sce"))
+    facts = as_json(capsys, "repair", project, str(tmp_path / "repaired.sce"))
     assert facts["rows"] == 4
     assert {"table": "rows", "kept": 4, "lost": 0, "complete": True} in facts["tables"]
-    assert run("verify", str(tmp_path / "mended.sce")) == 0
+    assert run("verify", str(tmp_path / "repaired.sce")) == 0
 
 
 @pytest.mark.parametrize("left", [0, 60, 5_000])
@@ -442,10 +442,10 @@ def test_nothing_to_repair_is_one_sentence_without_the_command(
 ) -> None:
     with Path(project).open("r+b") as stream:
         stream.truncate(left)
-    assert run("repair", project, str(tmp_path / "mended.sce")) == 2
+    assert run("repair", project, str(tmp_path / "repaired.sce")) == 2
     (sentence,) = capsys.readouterr().err.strip().splitlines()
     assert "repair" not in sentence
-    assert not (tmp_path / "mended.sce").exists()
+    assert not (tmp_path / "repaired.sce").exists()
 
 
 @pytest.mark.parametrize(
@@ -488,7 +488,7 @@ def test_an_output_with_too_long_a_name(
         assert "too long" in capsys.readouterr().err
 
 
-def test_damaged_lists_are_told_and_labels_given_are_kept(
+def test_damaged_lists_are_reported_and_labels_given_are_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cells = ['["Late"]'] * 5 + ["[null,3]", '["late", "Praise"]', '[""]']
@@ -516,7 +516,7 @@ def test_damaged_lists_are_told_and_labels_given_are_kept(
 
 
 @pytest.mark.parametrize("gone", [1, 2, 3])
-def test_a_row_that_is_gone_is_told_with_the_way_out(
+def test_a_row_that_is_gone_is_reported_with_the_way_out(
     project: str, tmp_path: Path, model: str, capsys: pytest.CaptureFixture[str], gone: int
 ) -> None:
     with closing(sqlite3.connect(project, isolation_level=None)) as plain:

@@ -112,7 +112,7 @@ def test_other_sheets_are_named(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "--sheet" in told
 
 
-def test_two_readings_of_letters_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_readings_of_letters_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = "Na lince mi ochotně a rychle poradili, nechal krabici na dešti"
     content = "text\n" + f"{line}\n" * 4
     assert create(tmp_path, content.encode("iso8859_2")) == [line] * 4

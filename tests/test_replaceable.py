@@ -427,7 +427,7 @@ def test_a_link_is_what_it_leads_to(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_a_folder_that_is_write_protected_is_told(scene: Scene) -> None:
+def test_a_folder_that_is_write_protected_is_reported(scene: Scene) -> None:
     """Not that something should be checked whether it exists."""
     folder = scene.folder / "protected"
     folder.mkdir()

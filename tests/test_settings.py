@@ -61,7 +61,7 @@ def test_values_are_checked(tmp_path: Path, key: str, value: str | float) -> Non
         settings[key] = value
 
 
-def test_an_unwritable_folder_is_told(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     blocker = tmp_path / "file"
     blocker.write_text("x", encoding="utf-8")
     settings = Settings(blocker / "settings.json")

@@ -66,7 +66,7 @@ def test_a_quick_command_leaves_a_log_empty() -> None:
     assert log.getvalue() == ""
 
 
-def test_a_warning_is_told_once() -> None:
+def test_a_warning_is_reported_once() -> None:
     log = io.StringIO()
     progress = TerminalProgress(log)
     progress.warn("The same.")

@@ -65,7 +65,7 @@ def stumbles(text: str) -> list[str]:
     ]
 
 
-def of(folder: str) -> list[Path]:
+def documents(folder: str) -> list[Path]:
     return [file for file in modules() if file.parent == SOURCE / folder]
 
 
@@ -73,7 +73,7 @@ def of(folder: str) -> list[Path]:
 def test_messages_use_the_words_of_the_glossary(folder: str) -> None:
     wrong = [
         f"{file.name}:{line}: {found}"
-        for file in of(folder)
+        for file in documents(folder)
         for line, text in messages(file)
         for found in stumbles(text)
     ]
@@ -84,7 +84,7 @@ def test_messages_use_the_words_of_the_glossary(folder: str) -> None:
 def test_all_that_is_shown_can_be_translated(folder: str) -> None:
     wrong = [
         f"{file.name}:{line}: {text!r}"
-        for file in of(folder)
+        for file in documents(folder)
         if file.name not in OF_THE_COMMAND_LINE
         for line, text in untranslated(file)
     ]

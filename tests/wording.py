@@ -16,7 +16,7 @@ SHOWING = {
     "setAccessibleDescription": 0, "setPlaceholderText": 0, "setTitle": 0, "setInformativeText": 0,
     "setSpecialValueText": 0, "setSuffix": 0, "setPrefix": 0, "addTab": 1, "addAction": 0, "addMenu": 0,
     "QLabel": 0, "QPushButton": 0, "QCheckBox": 0, "QRadioButton": 0, "QGroupBox": 0, "QAction": 0,
-    "tell": 0, "tell_of_program": 0, "offer": 0, "ask": 0, "warn": 0, "UserError": 0, "showMessage": 0,
+    "notify": 0, "notify_of_program": 0, "offer": 0, "ask": 0, "warn": 0, "UserError": 0, "showMessage": 0,
     "addRow": 0, "addItem": 0, "setHeaderLabels": 0, "setHorizontalHeaderLabels": 0,
 }  # fmt: skip
 

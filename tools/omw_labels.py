@@ -53,7 +53,7 @@ def main() -> None:
     args = parser.parse_args()
     senses = english(args.nouns)
     lemmas: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    told: dict[str, dict[str, str]] = defaultdict(dict)
+    translations: dict[str, dict[str, str]] = defaultdict(dict)
     files = sorted(
         args.wordnets.glob("*/wn-*.tab"), key=lambda p: (p.parent.name in ("wikt", "cldr"), p.name)
     )
@@ -71,7 +71,7 @@ def main() -> None:
             if kind == "lemma" and text not in lemmas[offset][language] and len(text) <= 40:
                 lemmas[offset][language].append(text)
             elif kind == "def" and len(text) >= 20:
-                told[offset].setdefault(language, text)
+                translations[offset].setdefault(language, text)
     order = sorted((o for o in senses if o in lemmas), key=lambda o: (-len(lemmas[o]), o))[: args.senses]
     with gzip.GzipFile(args.output, "wb", mtime=0) as out:
         for offset in order:
@@ -86,7 +86,7 @@ def main() -> None:
                     names[:3],
                     *(lemmas[o][language][:2] for o in chain if lemmas[o].get(language)),
                 ]
-            line = {"t": gloss, "p": groups, "d": told.get(offset, {})}
+            line = {"t": gloss, "p": groups, "d": translations.get(offset, {})}
             out.write((json.dumps(line, ensure_ascii=False) + "\n").encode())
 
 

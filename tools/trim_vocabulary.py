@@ -267,9 +267,9 @@ def cover(args: argparse.Namespace) -> None:
                     kept = kept_tokens(vocabulary, by, args.counts, keep, [language])
                 lost[language] = 100 * (1 - float(row[kept].sum()))
             worst = sorted(lost, key=lambda language: -lost[language])[:4]
-            told = ", ".join(f"{language} {lost[language]:.0f}" for language in worst)
+            words = ", ".join(f"{language} {lost[language]:.0f}" for language in worst)
             title = f"{by}, left out" if left_out else by
-            print(f"| {title} | {keep:,} | {np.mean(list(lost.values())):.1f} | {told} |", flush=True)
+            print(f"| {title} | {keep:,} | {np.mean(list(lost.values())):.1f} | {words} |", flush=True)
 
 
 # --- measuring ---------------------------------------------------------------------------------------------
@@ -317,7 +317,7 @@ class Measure:
             trimmed(self.model, kept).save_pretrained(folder)
             return folders.folder_size(folder) / 1e6
 
-    def of(self, names: Sequence[str], kept: NDArray[np.int64]) -> dict[str, tuple[float, float]]:
+    def measure(self, names: Sequence[str], kept: NDArray[np.int64]) -> dict[str, tuple[float, float]]:
         """Return by set: the share that is right, and tokens a text."""
         old = self.model
         model = SCEModel(old.config, old.embedder, old.head, narrowed(self.tokenizer, kept))
@@ -375,7 +375,7 @@ def measure(args: argparse.Namespace) -> None:
         cells += [f"{100 * x - 100:+.1f} %" for x in more] + [f"{100 * worst[0] - 100:+.1f} % {worst[1]}"]
         print("| " + " | ".join(cells) + " |", flush=True)
 
-    whole = run.of(list(run.sets), everything)
+    whole = run.measure(list(run.sets), everything)
     heads = ("vocabulary", "tokens", "MB", "English labels", "own labels", "English sets")
     print("| " + " | ".join((*heads, "tokens a text", "in English", "at most")) + " |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -383,14 +383,14 @@ def measure(args: argparse.Namespace) -> None:
     results = {"whole": whole}
     for keep, by in product(args.keep, args.by or ["both"]):
         kept = kept_tokens(run.vocabulary, by, args.counts, keep)
-        results[f"{by} {keep}"] = found = run.of(list(run.sets), kept)
+        results[f"{by} {keep}"] = found = run.measure(list(run.sets), kept)
         line(by, kept, found, run.size(kept))
         if args.leave_out:
             found = dict(found)
             for name in own:
                 code = language_of(name.split("_")[1])
                 kept = kept_tokens(run.vocabulary, by, args.counts, keep, [code])
-                found |= run.of([name.removesuffix("_own"), name], kept)
+                found |= run.measure([name.removesuffix("_own"), name], kept)
             results[f"{by} {keep} left out"] = found
             line(f"{by}, each set's language not counted", kept, found, 0)
     if args.json:

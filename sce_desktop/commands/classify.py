@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 
 def add_command(commands: options.Commands) -> None:

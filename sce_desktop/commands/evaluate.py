@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.metrics import Measures
@@ -30,7 +30,7 @@ def add_command(commands: options.Commands) -> None:
     options.add_merge(parser)
     options.add_labels(parser)
     _add_max_rows(parser)
-    _add_order_check(parser)
+    _add_label_order_option(parser)
     options.add_models(parser, several=True)
     options.add_joint(parser)
     options.add_table(parser)
@@ -61,7 +61,7 @@ def add_command(commands: options.Commands) -> None:
     )
     options.add_joint(parser)
     _add_max_rows(parser)
-    _add_order_check(parser)
+    _add_label_order_option(parser)
     parser.add_argument(
         "--few-shot",
         action="store_true",
@@ -134,7 +134,7 @@ def _add_max_rows(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_order_check(parser: argparse.ArgumentParser) -> None:
+def _add_label_order_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order-check",
         type=options.whole_number(1),

@@ -11,7 +11,7 @@ from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.training import FinetuneSettings

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from sce_desktop.commands import options
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
-_TOLD = 10  # labels in a line; --json has them all
+_SHOWN_LABELS = 10  # labels in a line; --json has them all
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +64,10 @@ def untested_line(names: Sequence[str]) -> list[str]:
     """Say of which labels nothing is known, in a line; none where every one was measured."""
     if not names:
         return []
-    more = f" and {len(names) - _TOLD:,} more" if len(names) > _TOLD else ""
-    return [f"Not evaluated, too few examples: {', '.join(f'“{name}”' for name in names[:_TOLD])}{more}."]
+    more = f" and {len(names) - _SHOWN_LABELS:,} more" if len(names) > _SHOWN_LABELS else ""
+    return [
+        f"Not evaluated, too few examples: {', '.join(f'“{name}”' for name in names[:_SHOWN_LABELS])}{more}."
+    ]
 
 
 def run(args: argparse.Namespace, progress: Progress) -> int:

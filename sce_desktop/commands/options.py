@@ -296,11 +296,11 @@ def choose_model(
         options=table_options,
         progress=progress,
     )
-    tell_choice(choice, progress)
+    report_choice(choice, progress)
     return choice
 
 
-def tell_choice(choice: Choice, progress: Progress) -> None:
+def report_choice(choice: Choice, progress: Progress) -> None:
     """Say on stderr which model was chosen and why; that a better one is missing is a warning."""
     if choice.missing:
         progress.warn(choice.reason)
@@ -318,7 +318,7 @@ def choice_facts(choice: Choice | None) -> dict[str, Any]:
 
 
 class _LazySession:
-    """Imports torch when the first model is asked for: what is wrong before that is told at once."""
+    """Imports torch when the first model is asked for: what is wrong before that is reported at once."""
 
     def __init__(self, device: str, threads: int, precision: str) -> None:
         self._device = device
@@ -404,7 +404,7 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 
 def warnings(progress: Progress) -> list[str]:
-    """Return what was told on stderr, for the key ``warnings`` of ``--json``."""
+    """Return what was reported on stderr, for the key ``warnings`` of ``--json``."""
     return list(getattr(progress, "warnings", ()))
 
 

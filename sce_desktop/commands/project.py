@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options, project_finetune
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.annotations import Label
@@ -107,7 +107,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
-    from sce_desktop.tasks.insight.labels import tell_unmerged
+    from sce_desktop.tasks.insight.labels import report_unmerged
     from sce_desktop.tasks.tables.replaceable import check_output
     from sce_desktop.tasks.tables.tables import import_table
 
@@ -129,9 +129,9 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
         )
     with project:
         label_set = project.label_set()
-        tell_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
+        report_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
         _index(project, progress, "The project was created")
-        _tell(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
+        _print(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
     return 0
 
 
@@ -146,7 +146,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
             report = append_table(project, args.table, options=table_options, progress=progress)
         _index(project, progress, "The rows were added")
         facts = {**_facts(project), "added": report.rows}
-        _tell(
+        _print(
             args,
             facts,
             f"{plural(report.rows, 'row')} added; {args.project} has {project.row_count():,} now.",
@@ -172,7 +172,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     labels = options.given_labels(args, progress)
 
     from sce_desktop.tasks.scoring.choice import choose_for_project
-    from sce_desktop.tasks.scoring.foreign import tell_foreign_rows
+    from sce_desktop.tasks.scoring.foreign import report_foreign_rows
     from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, load_models
     from sce_desktop.tasks.scoring.scoring import score_project
     from sce_desktop.tasks.training.version_models import project_models
@@ -183,7 +183,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
         kept = project.model()
         if not args.model and not kept.name and project.active_version() is None:
             choice = choose_for_project(project, labels)
-            options.tell_choice(choice, progress)
+            options.report_choice(choice, progress)
         name = args.model or kept.name or (choice.model if choice else DEFAULT_MODEL)
         if args.model:
             loaded = load_models(source, [name], baselines, progress)
@@ -191,16 +191,16 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             loaded = project_models(project, source, name, baselines, progress)
         if args.model or choice:
             project.use_model(name, chosen=bool(args.model))
-        tell_foreign_rows(loaded.models[0], project, progress, labels)
+        report_foreign_rows(loaded.models[0], project, progress, labels)
         loaded.models[0] = _in_table(args, project, loaded.models[0], labels, cache, progress)
         with options.if_stopped("Rows already scored keep their scores. Run score again to continue."):
             runs = score_project(project, loaded.models, labels=labels, cache=cache, progress=progress)
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
-        told = options.warnings(progress)
+        warned = options.warnings(progress)
         found = options.choice_facts(choice)
-        facts = {**_facts(project), **found, **({"warnings": told} if told else {})}  # else what info says
-        _tell(args, facts, f"{args.project}: scored {text}.")
+        facts = {**_facts(project), **found, **({"warnings": warned} if warned else {})}
+        _print(args, facts, f"{args.project}: scored {text}.")
     return 0
 
 
@@ -248,7 +248,7 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         + ("" if run["active"] else ", not shown")
         for run in facts["runs"]
     ]
-    _tell(args, facts, "\n".join(lines))
+    _print(args, facts, "\n".join(lines))
     return 0
 
 
@@ -272,7 +272,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             overwrite=replace,
             progress=progress,
         )
-    _tell(args, {"rows": rows, "output": args.output}, f"{plural(rows, 'row')} written to {args.output}.")
+    _print(args, {"rows": rows, "output": args.output}, f"{plural(rows, 'row')} written to {args.output}.")
     return 0
 
 
@@ -284,7 +284,7 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project, read_only=True) as project, stopped:
         replace = check_output(args.copy, force=args.force)
         project.backup(args.copy, progress=progress, overwrite=replace)
-    _tell(args, {"copy": args.copy}, f"Copied to {args.copy}.")
+    _print(args, {"copy": args.copy}, f"Copied to {args.copy}.")
     return 0
 
 
@@ -295,7 +295,7 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
             problems = project.verify(progress=progress)
     except DamagedProject as error:
         problems = [str(error)]
-    _tell(
+    _print(
         args,
         {"ok": not problems, "problems": problems},
         "\n".join(problems) or f"{args.project} has no problems.",
@@ -314,7 +314,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
         f"{plural(report.rows, 'row')}, {plural(report.annotations, 'annotation')} and "
         f"{plural(report.scores, 'score')} rescued into {args.copy}."
     )
-    _tell(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
+    _print(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
     return 0
 
 
@@ -375,7 +375,7 @@ def _read_facts(project: Project) -> dict[str, Any]:
     }
 
 
-def _tell(args: argparse.Namespace, facts: dict[str, Any], text: str) -> None:
+def _print(args: argparse.Namespace, facts: dict[str, Any], text: str) -> None:
     if args.json:
         options.print_json(facts)
     else:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.commands import options
 from sce_desktop.core.heads import NAMES
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
     from sce_desktop.core.runs import ModelVersion

@@ -65,7 +65,7 @@ class AuditReview(QObject):
             random.getrandbits(32),
             blind,
             title=ngettext("Drawing {count} random row", "Drawing {count} random rows", size),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(self._on_drawn)
@@ -94,7 +94,7 @@ class AuditReview(QObject):
         self.stateChanged.emit()
         self.go_on()
         if cleared:
-            self._messages.tell(
+            self._messages.notify(
                 ngettext(
                     "{count} accepted prediction was cleared, as it cannot be evaluated.",
                     "{count} accepted predictions were cleared, as they cannot be evaluated.",
@@ -111,7 +111,7 @@ class AuditReview(QObject):
             in_worker("sce_desktop.tasks.evaluation.audits", "state", takes_progress=False),
             self._workspace.project,
             title=_("Loading the audit sample"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_state)
@@ -126,7 +126,7 @@ class AuditReview(QObject):
             return
         if before is not None and before.waiting:
             self._navigation.set_query(without_filters(self._navigation.query))
-            self._messages.tell(
+            self._messages.notify(
                 ngettext(
                     "The audit sample is complete: {count} row. Findings and Evaluate now use it.",
                     "The audit sample is complete: {count} rows. Findings and Evaluate now use it.",

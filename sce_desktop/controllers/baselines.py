@@ -43,7 +43,7 @@ class Baselines(QObject):
     baselines: tuple[str, ...]
     llm_rows: str
     job: Job | None
-    _shelf: work.ModelCache
+    _model_cache: work.ModelCache
 
     def __init__(self, workspace: Workspace, navigation: Navigation, preferences: Preferences) -> None:
         super().__init__(workspace)
@@ -104,8 +104,8 @@ class Baselines(QObject):
         baseline = Baseline.parse(spec)
         choice = replace(self.choice(), baselines=(spec,))
         name = baseline.model or alias_title(baseline.alias)
-        job = self._workspace.lanes.models.submit(
-            self._shelf.load, choice, title=_("Loading {model}", model=name)
+        job = self._workspace.workers.models.submit(
+            self._model_cache.load, choice, title=_("Loading {model}", model=name)
         )
         job.finished.connect(lambda _run: self._on_baseline(spec))
         job.failed.connect(self._on_failed)

@@ -1,4 +1,4 @@
-"""Labelling many rows at once: in the lane for files, as it takes seconds, and as one step of the history.
+"""Labelling many rows at once: in the worker for files, as it takes seconds, and as one step of the history.
 
 A decision by hand in between waits for a step of it only (see `tasks.insight.bulk`).
 """
@@ -113,7 +113,7 @@ def submit_bulk(
         *args,
         queue=queue or queue_name(navigation.query),
         title=title or _("Labelling rows"),
-        lane="files",
+        worker="files",
         first=True,
     )
     _Reporter(workspace, messages, project, job, done, replaced)
@@ -173,7 +173,7 @@ class _Reporter(QObject):
 
     def _report(self, *sentences: str) -> None:
         if sentences and self._workspace.project is self._project:
-            self._messages.tell(" ".join(sentences))
+            self._messages.notify(" ".join(sentences))
 
     @Slot()
     def _on_ended(self) -> None:
@@ -185,7 +185,7 @@ class _Reporter(QObject):
             self._workspace.count_soon()
 
 
-# --- what the lanes run ------------------------------------------------------------------------------------
+# --- what the workers run ----------------------------------------------------------------------------------
 
 
 def decide(project: Project, ids: IdArray, answer: Answer, *, queue: str, progress: Progress) -> BulkOutcome:

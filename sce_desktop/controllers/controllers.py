@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 from sce_desktop.controllers.audit_review import AuditReview
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.model_advice import ModelAdvice
 from sce_desktop.controllers.model_store import ModelStore
@@ -27,11 +27,11 @@ from sce_desktop.settings import Settings
 class Controllers(QObject):
     """What the window works with. Lives as long as the window."""
 
-    def __init__(self, lanes: Lanes, settings: Settings, parent: QObject | None = None) -> None:
+    def __init__(self, workers: WorkerQueues, settings: Settings, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.messages = Messages(self)
         self.preferences = Preferences(settings, self.messages, self)
-        self.workspace = Workspace(lanes, self.messages, self)
+        self.workspace = Workspace(workers, self.messages, self)
         self.navigation = Navigation(self.preferences, self)
         self.scorer = Scorer(self.workspace, self.navigation, self.preferences, self.messages)
         self.edits = Edits(self.workspace, self.navigation, self.scorer, self.messages, self)

@@ -42,7 +42,7 @@ class Crash:
         return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=self.kind)
 
     @classmethod
-    def of(cls, error: BaseException) -> Crash:
+    def from_error(cls, error: BaseException) -> Crash:
         """Describe ``error`` and what led to it."""
         parts: list[str] = []
         seen: set[int] = set()
@@ -110,7 +110,7 @@ class CrashHooks(QObject):
             self._before[0](kind, error, trace)
             return
         log.critical("Unexpected exception", exc_info=(kind, error, trace))
-        self._caught.emit(Crash.of(error.with_traceback(trace)))
+        self._caught.emit(Crash.from_error(error.with_traceback(trace)))
 
     def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
         if arguments.exc_value is not None and not issubclass(arguments.exc_type, SystemExit):

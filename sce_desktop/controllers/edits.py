@@ -1,7 +1,7 @@
 """The edits of a project: every change that a person makes goes through here, and can be undone.
 
 An edit is on the disk before the call returns, unless it touches so many rows that the window would stand
-still: such a one is made in the lane ``edits``, and until it is finished other edits are refused in a
+still: such a one is made in the worker ``edits``, and until it is finished other edits are refused in a
 sentence. Whoever edits learns by signals what has changed, in both cases.
 """
 
@@ -32,7 +32,7 @@ LONG = 2_000  # rows; 1 to 2 seconds for 100,000 of them
 class Edits(QObject):
     """Every change that a person makes to the open project. A signal reports what each one changed."""
 
-    editing = Signal()  # an edit begins: what was said of those before is over
+    editing = Signal()  # an edit begins: messages about earlier ones are out of date
     decided = Signal(object, object)  # row ids and what was decided about them, in words
     changed = Signal(object)  # the `Change` of an undo or a redo: the view goes there
 
@@ -68,7 +68,7 @@ class Edits(QObject):
         try:
             result = change(self._workspace.project)
         except UserError as error:
-            self._messages.tell_error(error)
+            self._messages.notify_error(error)
             return False
         then(result)
         return True
@@ -84,7 +84,7 @@ class Edits(QObject):
             then(result)
 
         self._workspace.writing = job = self._workspace.submit(
-            make_change, project, change, title=title, lane="edits"
+            make_change, project, change, title=title, worker="edits"
         )
         job.finished.connect(finish)
         job.failed.connect(lambda _error: end())
@@ -110,7 +110,7 @@ class Edits(QObject):
         """Change the label set by ``change``, which may change annotations too; rows are rescored.
 
         Args:
-            change: In a lane where it touches very many rows: it must not look at the window.
+            change: In a worker where it touches very many rows: it must not look at the window.
             rows: About how many it touches.
             title: What it is called while it runs; empty: "Editing labels".
             then: Called when it is finished.
@@ -182,7 +182,7 @@ class Edits(QObject):
         )
         if blank is None:
             return False
-        self._messages.tell(
+        self._messages.notify(
             _(
                 "Row {row} has no text, so there is nothing to label. Skip it, or go to the next row.",
                 row=number(blank.position + 1),
@@ -242,7 +242,7 @@ class Edits(QObject):
             title = _("Redoing “{action}”", action=project.redo_text())
             self._turn(lambda p: p.redo(), _redone, project.redo_rows(), title)
 
-    def tell_interrupted(self) -> None:
+    def report_interrupted(self) -> None:
         """Report, once, that the program ended in the middle of a bulk action, and offer to undo it."""
         project = self._workspace.project
         assert project is not None
@@ -256,7 +256,7 @@ class Edits(QObject):
             if project is self._workspace.project and (project.undo_text(), project.undo_rows()) == step:
                 self.undo()
             else:
-                self._messages.tell(
+                self._messages.notify(
                     _("There is a later change: Ctrl+Z undoes that one first."),
                     "warn",
                 )
@@ -274,7 +274,7 @@ class Edits(QObject):
                 "The program ended during a bulk action, after {count} rows. Undo it with Ctrl+Z.",
                 reached,
             )
-            self._messages.tell(found, "warn")
+            self._messages.notify(found, "warn")
 
     def _turn(
         self,
@@ -297,7 +297,7 @@ class Edits(QObject):
         )
         self._workspace.historyChanged.emit()
         self._workspace.count_soon()
-        self._messages.tell(report(change))
+        self._messages.notify(report(change))
         self.changed.emit(change)
         if change.row_ids:
             self._navigation.rowAsked.emit(change.row_ids[0])
@@ -312,7 +312,7 @@ def _redone(change: Change) -> str:
 
 
 def make_change(project: Project, change: Callable[[Project], Any], *, progress: Progress) -> Any:
-    """Change the project; what the lane runs."""
+    """Change the project; what the worker runs."""
     progress.check()
     return change(project)
 

@@ -1,4 +1,4 @@
-"""What the lanes run for the panel Evaluate; like `controllers.work`."""
+"""What the workers run for the panel Evaluate; like `controllers.work`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the lanes run for the findings panel; like `controllers.work`."""
+"""What the workers run for the findings panel; like `controllers.work`."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class CellRows:
 
 
 def look(
-    project: Project, wanted: Wanted, read: Read | None, *, anew: bool = True, progress: Progress
+    project: Project, wanted: Wanted, read: Read | None, *, recompute: bool = True, progress: Progress
 ) -> Answer:
     """Answer ``wanted``.
 
@@ -97,7 +97,7 @@ def look(
         project: Whose rows.
         wanted: What is asked.
         read: What the last answer was made from.
-        anew: Whether decisions, labels, scores or rows may be others than in ``read``.
+        recompute: Whether decisions, labels, scores or rows may be others than in ``read``.
         progress: Asked between the steps whether to go on.
 
     Raises:
@@ -110,7 +110,7 @@ def look(
 
     if wanted.view == "time":
         import pyqtgraph  # noqa: F401 - takes up to a second, in which the window must not stand still
-    if read is None or anew or read.scores[:1] != (wanted.alias,):
+    if read is None or recompute or read.scores[:1] != (wanted.alias,):
         with project.snapshot():
             read = _read(project, wanted.alias, read, progress)
     evidence = rolled_up(read.evidence) if wanted.rolled else read.evidence

@@ -1,9 +1,9 @@
 """Python's garbage collection, kept in the GUI thread.
 
 Python collects reference cycles in whatever thread happens to allocate. A dialog or a controller that nobody
-needs any more, but that refers to itself by its signals, would be destroyed by a lane's thread, and Qt aborts
-when a timer or a widget dies in another thread than its own. So as long as lanes run, automatic collection is
-off, and a timer of the GUI thread collects by Python's own thresholds instead.
+needs any more, but that refers to itself by its signals, would be destroyed by a worker's thread, and Qt
+aborts when a timer or a widget dies in another thread than its own. So as long as workers run, automatic
+collection is off, and a timer of the GUI thread collects by Python's own thresholds instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ INTERVAL_MS = 1000
 
 
 class GuiCollector(QObject):
-    """Collects in the thread it was made in, one a lane; the last to stop turns Python's own on again."""
+    """Collects in the thread it was made in, one a worker; the last to stop turns Python's own on again."""
 
     _users = 0
 

@@ -1,33 +1,33 @@
-"""Work in the background: lanes, each one thread and a queue, and the jobs that run in them.
+"""Work in the background: worker queues, each with one thread, and the jobs that run in them.
 
-    with Lanes() as lanes:                           # starts the threads, joins them at the end
-    lane = lanes.models
-    job = lane.submit(score_project, project, "sce-mini", title="Scoring")
+    with WorkerQueues() as workers:                  # starts the threads, joins them at the end
+    worker = workers.models
+    job = worker.submit(score_project, project, "sce-mini", title="Scoring")
     job.progressed.connect(bar.show_progress)        # (done, total or None, stage)
     job.finished.connect(panel.show_result)          # (whatever the function returned)
     job.failed.connect(strip.show_failure)           # (UserError or `crashes.Crash`; str() is a sentence)
     job.cancel()                                     # at once for a waiting job, else at the next batch
     job.detach()                                     # from here on no signal of this job comes, ever
     drop(job)                                        # both: it is not wanted any more; None will do
-    lane.close()                                     # cancels everything, waits, joins; `Lanes` does it
+    worker.close()                                   # cancels all, waits, joins; `WorkerQueues` does it
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
 the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
 downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
 and ``edits`` makes those edits of the project that touch very many rows, behind no export.
 
-The function is called as ``fn(*args, progress=progress, **keywords)`` in the lane's thread and is a plain
+The function is called as ``fn(*args, progress=progress, **keywords)`` in the worker's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
-all their signals live in the GUI thread: the thread never sees the `Job`, it posts what happens to the lane
-by one queued signal, and the lane passes it on only as long as the job is attached. So detaching is atomic,
+all their signals live in the GUI thread: the thread never sees the `Job`, it posts what happens to the worker
+by one queued signal, and the worker passes it on only as long as the job is attached. So detaching is atomic,
 and a job can never be destroyed by the wrong thread.
 
 A `UserError` or `Cancelled` is an outcome. Any other exception is a bug: the job fails with a `Crash`, and
-the lane emits ``crashed`` for the crash dialog.
+the worker emits ``crashed`` for the crash dialog.
 
 Python threads share one lock. A job that stays in one C call that keeps the lock (a huge regular
 expression, ``json.loads`` of a whole file, sorting a long list of objects) freezes the window however many
-lanes there are: work in batches, and leave the heavy part to numpy, torch and SQLite, which let go of it.
+threads there are: work in batches, and leave the heavy part to numpy, torch and SQLite, which let go of it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class _Work:
         return self._claim.acquire(blocking=False)
 
 
-class _LaneProgress:
+class _WorkerProgress:
     """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages.
 
     What is held back in between lies in ``work.held``, where the window looks a moment later: the thread may
@@ -124,7 +124,7 @@ class _LaneProgress:
 
 
 class Job(QObject):
-    """One piece of work as the GUI thread sees it. Made by `Lane.submit`, never directly.
+    """One piece of work as the GUI thread sees it. Made by `WorkerQueue.submit`, never directly.
 
     After ``finished``, ``failed`` or ``cancelled`` comes ``ended``. State and times stay true after `detach`
     too (the list of jobs shows them); only the signals stop.
@@ -138,7 +138,7 @@ class Job(QObject):
     cancelled = Signal()
     ended = Signal()
 
-    def __init__(self, work: _Work, title: str, lane: Lane, *, quiet: bool) -> None:
+    def __init__(self, work: _Work, title: str, worker: WorkerQueue, *, quiet: bool) -> None:
         super().__init__()
         self.id = work.id
         self.title = title
@@ -154,14 +154,14 @@ class Job(QObject):
         self.attached = True
         self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
         self._caught_up: object = None  # the report that was taken in last though it was held back
-        self._told_at = 0.0  # when ``done`` was so much: rates are by that, the same wherever they are shown
+        self._reported_at = 0.0  # when ``done`` was so much: for the rate
         self._work = work
-        self._lane = lane
+        self._worker = worker
 
     @property
-    def lane(self) -> str:
-        """The name of the lane that the job runs in."""
-        return self._lane.name
+    def worker(self) -> str:
+        """The name of the worker that the job runs in."""
+        return self._worker.name
 
     @property
     def active(self) -> bool:
@@ -177,11 +177,11 @@ class Job(QObject):
 
     @property
     def rate(self) -> float | None:
-        """Units a second in the current stage, when it was told last; None before there is anything."""
+        """Units a second in the current stage, when it was reported last; None before there is anything."""
         if self._stage_start is None:
             return None
         began, base = self._stage_start
-        seconds = self._told_at - began
+        seconds = self._reported_at - began
         return (self.done - base) / seconds if self.done > base and seconds > 0 else None
 
     @property
@@ -197,29 +197,29 @@ class Job(QObject):
             return
         self._work.cancel.set()
         if self._work.claim():  # the thread has not begun it and now never will
-            self._lane._post(self.id, "cancelled", None)
+            self._worker._post(self.id, "cancelled", None)
         if self.state is not JobState.CANCELLING:
             self.state = JobState.CANCELLING
-            self._lane.jobChanged.emit(self)
+            self._worker.jobChanged.emit(self)
 
     def detach(self) -> None:
         """Stop listening: no signal of this job comes after this call. The job itself goes on."""
         self.attached = False
 
     def _receive(self, event: str, payload: Any) -> None:
-        """Take in what the thread posted and tell it, unless detached."""
+        """Take in what the thread posted and emit it, unless detached."""
         if event == "started":
             self.started_at = time.monotonic()
             if self.state is JobState.WAITING:
                 self.state = JobState.RUNNING
         elif event == "progressed":
             *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
-            if at < self._told_at:
+            if at < self._reported_at:
                 return  # a newer one was taken in already
             if self._stage_start is None or payload[2] != self.stage:
                 self._stage_start = (at, payload[0])
             self.done, self.total, self.stage = payload
-            self._told_at = at
+            self._reported_at = at
         elif event == "warned":
             self.warnings.append(payload)
         else:
@@ -267,7 +267,7 @@ class _Thread(QThread):
         def post(event: str, payload: object) -> None:
             self._post(work.id, event, payload)
 
-        progress = _LaneProgress(work, post)
+        progress = _WorkerProgress(work, post)
         post("started", None)
         try:
             result = work.fn(*work.args, progress=progress, **work.keywords)
@@ -281,13 +281,13 @@ class _Thread(QThread):
         except BaseException as error:
             log.exception("Job crashed")
             progress.flush()
-            post("failed", Crash.of(error))
+            post("failed", Crash.from_error(error))
         else:
             progress.flush()
             post("finished", result)
 
 
-class Lane(QObject):
+class WorkerQueue(QObject):
     """One thread that runs jobs one after the other, in the order of submission."""
 
     jobSubmitted = Signal(object)  # Job
@@ -331,16 +331,16 @@ class Lane(QObject):
         quiet: bool = False,
         **keywords: Any,
     ) -> Job:
-        """Run ``fn(*args, progress=..., **keywords)`` in the lane's thread.
+        """Run ``fn(*args, progress=..., **keywords)`` in the worker's thread.
 
         ``first`` puts the job before all that wait without it, ``quiet`` keeps it out of the list of jobs and
         the status bar. Connect to the job's signals right after: nothing is emitted before the GUI thread is
         back in its event loop.
         """
         if threading.get_ident() != self._owner:
-            raise RuntimeError("Lane.submit is for the GUI thread only.")
+            raise RuntimeError("WorkerQueue.submit is for the GUI thread only.")
         if not self._open:
-            raise RuntimeError(f"The lane {self.name} is closed.")
+            raise RuntimeError(f"The worker {self.name} is closed.")
         work = _Work(next(self._numbers), fn, args, keywords)
         job = Job(work, title, self, quiet=quiet)
         self._jobs[work.id] = job
@@ -403,26 +403,26 @@ class Lane(QObject):
                 self.jobChanged.emit(job)
 
 
-class Lanes:
-    """The lanes of the window. As a context manager it joins their threads, however long that takes."""
+class WorkerQueues:
+    """The workers of the window. As a context manager it joins their threads, however long that takes."""
 
     def __init__(self) -> None:
-        self.models = Lane("models")
-        self.files = Lane("files")
-        self.reads = Lane("reads")
-        self.fetch = Lane("fetch")
-        self.maps = Lane("maps")
-        self.edits = Lane("edits")
+        self.models = WorkerQueue("models")
+        self.files = WorkerQueue("files")
+        self.reads = WorkerQueue("reads")
+        self.fetch = WorkerQueue("fetch")
+        self.maps = WorkerQueue("maps")
+        self.edits = WorkerQueue("edits")
 
-    def __iter__(self) -> Iterator[Lane]:
+    def __iter__(self) -> Iterator[WorkerQueue]:
         return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits))
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for lane in self:
-            lane.close(0)  # all stop side by side
-        for lane in self:
-            while not lane.close(10):
-                log.warning("The lane %s is still at work", lane.name)
+        for worker in self:
+            worker.close(0)  # all stop side by side
+        for worker in self:
+            while not worker.close(10):
+                log.warning("The worker %s is still at work", worker.name)

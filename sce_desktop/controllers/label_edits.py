@@ -66,7 +66,7 @@ def submit_rename_effect(workspace: Workspace, label_id: int) -> Job:
         workspace.project,
         label_id,
         title=_("Counting affected rows"),
-        lane="reads",
+        worker="reads",
         first=True,
         quiet=True,
     )

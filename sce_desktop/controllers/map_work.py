@@ -1,4 +1,4 @@
-"""What the map shows, read in lanes: places, answers and predictions, all as arrays."""
+"""What the map shows, read in workers: places, answers and predictions, all as arrays."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _facts(
     answers = answers_of(project, row_ids, None, progress=progress)
     predicted = np.full(len(row_ids), UNKNOWN)
     if run is not None:
-        said = project.run_arrays(run.id)
+        scores = project.run_arrays(run.id)
         label_ids = np.array([label.id or UNKNOWN for label in run.labels], np.int64)
-        _put(predicted, row_ids, said.row_ids, label_ids[said.top])
+        _put(predicted, row_ids, scores.row_ids, label_ids[scores.top])
         unfitting = project.unfitting_ids(run.id)
         _put(predicted, row_ids, unfitting, np.full(len(unfitting), NO_LABEL))
     progress.check()

@@ -1,6 +1,6 @@
 """Messages in passing: one sentence in the message strip, perhaps with buttons.
 
-    messages.tell("One sentence.", "warn")
+    messages.notify("One sentence.", "warn")
     messages.offer("All rows are scored.", "Start reviewing", begin)
     messages.ask("A question?", [("Yes", do), ("No", dont)])
 
@@ -26,35 +26,35 @@ Tone = Literal["info", "warn"]
 class Messages(QObject):
     """Passes sentences on to whoever shows them."""
 
-    told = Signal(object, object)  # a sentence, "info" or "warn"
-    toldLasts = Signal()  # what was told last is about no project: it stays when one opens or closes
-    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, as `told`
+    notified = Signal(object, object)  # a sentence, "info" or "warn"
+    notificationLasts = Signal()  # the last message is about no project: it stays when one opens or closes
+    offered = Signal(object, object, object, object)  # a sentence, a button's words, what it does, tone
     asked = Signal(object, object)  # a question, and its answers: what each button says and does
     repairAsked = Signal(object)  # path of a damaged project: where is what can be read of it to go?
 
-    def tell(self, sentence: str, tone: Tone = "info") -> None:
+    def notify(self, sentence: str, tone: Tone = "info") -> None:
         """Show one sentence."""
-        log.info("Told: %s", sentence)
-        self.told.emit(sentence, tone)
+        log.info("Message: %s", sentence)
+        self.notified.emit(sentence, tone)
 
-    def tell_of_program(self, sentence: str, tone: Tone = "info") -> None:
-        """Tell what is about no project: it does not end with the one that is open."""
-        self.tell(sentence, tone)
-        self.toldLasts.emit()
+    def notify_of_program(self, sentence: str, tone: Tone = "info") -> None:
+        """Show one sentence that is about no project: it stays when another one opens."""
+        self.notify(sentence, tone)
+        self.notificationLasts.emit()
 
     def offer(self, sentence: str, button: str, do: Callable[[], object], tone: Tone = "info") -> None:
         """Show one sentence with a button beside it."""
-        log.info("Told: %s", sentence)
+        log.info("Message: %s", sentence)
         self.offered.emit(sentence, button, do, tone)
 
     @Slot(object)
-    def tell_error(self, error: object) -> None:
+    def notify_error(self, error: object) -> None:
         """Show what went wrong, with a way out where a file is damaged."""
         if isinstance(error, DamagedProject):
             path = error.path
             self.offer(error.what, _("Repair…"), lambda: self.repairAsked.emit(path), "warn")
         else:
-            self.tell(str(error), "warn")
+            self.notify(str(error), "warn")
 
     def ask(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
         """Ask, with a button for each answer; nobody has to answer."""

@@ -91,8 +91,8 @@ class ModelAdvice(QObject):
             self._workspace.project,
             model,
             title=_("Detecting the languages"),
-            lane="reads",
-            tell_failure=False,
+            worker="reads",
+            notify_failure=False,
             quiet=True,
         )
         self._job.finished.connect(lambda found: self._on_found(model, *found))

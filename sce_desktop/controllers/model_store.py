@@ -1,9 +1,9 @@
-"""The installed and the available models; every change to them runs in a lane.
+"""The installed and the available models; every change to them runs in a worker.
 
     store = controllers.models
     store.refresh()                     # look again; then ``changed``
     store.installed, store.known        # what is here, what goes by name
-    store.get("e5-base-v2")             # in the lane for downloads, which holds nothing else up
+    store.get("e5-base-v2")             # in the worker for downloads, which holds nothing else up
     store.add(folder, "mine")           # store.remove(name), store.verify(name)
     store.jobs["e5-base-v2"]            # what is being done about a model now
     store.notes["mine"]                 # how it ended: a sentence, and whether that is well
@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal, Slot
 
-from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.jobs import Job, WorkerQueue
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.tasks.scoring import models as tasks
@@ -95,7 +95,7 @@ class ModelStore(QObject):
     @Slot()
     def refresh(self) -> None:
         """Look which models are here; ``changed`` follows."""
-        job = self._workspace.lanes.files.submit(take_stock, title=_("Searching for models"), quiet=True)
+        job = self._workspace.workers.files.submit(take_stock, title=_("Searching for models"), quiet=True)
         job.finished.connect(self._on_stock)
 
     @Slot(object)
@@ -130,7 +130,7 @@ class ModelStore(QObject):
 
     def look_up(self, name: str) -> Job:
         """Ask what a model on the hub is; the job finishes with a `Known`. The caller shows failures."""
-        return self._workspace.lanes.fetch.submit(
+        return self._workspace.workers.fetch.submit(
             tasks.look_up, name, title=_("Looking up {model}", model=name), quiet=True
         )
 
@@ -138,27 +138,27 @@ class ModelStore(QObject):
         """Download a model; an interrupted download is resumed."""
         job = self._begin(
             name,
-            self._workspace.lanes.fetch.submit(
+            self._workspace.workers.fetch.submit(
                 tasks.get_model, name, code=code, title=_("Downloading {model}", model=name)
             ),
         )
         job.finished.connect(
-            lambda _done: self._messages.tell_of_program(_("{model} was installed.", model=name))
+            lambda _done: self._messages.notify_of_program(_("{model} was installed.", model=name))
         )
         return job
 
     def look_into(self, folder: Path) -> Job:
         """Find out whether a folder's model brings program code; the job finishes with that."""
-        return self._lane.submit(
+        return self._worker.submit(
             look_into, folder, title=_("Reading {folder}", folder=folder.name), quiet=True
         )
 
     def add(self, folder: Path, *, code: bool = False) -> Job:
         """Copy a model's folder into the user's models."""
         title = _("Adding {folder}", folder=folder.name)
-        job = self._begin(folder.name, self._lane.submit(tasks.add_model, folder, code=code, title=title))
+        job = self._begin(folder.name, self._worker.submit(tasks.add_model, folder, code=code, title=title))
         job.finished.connect(
-            lambda entry: self._messages.tell_of_program(
+            lambda entry: self._messages.notify_of_program(
                 _("{model} was added to your models.", model=entry.name)
             )
         )
@@ -167,20 +167,20 @@ class ModelStore(QObject):
     def remove(self, name: str) -> Job:
         """Delete one of the user's models, unless it scores now."""
         return self._begin(
-            name, self._lane.submit(remove_model, name, title=_("Removing {model}", model=name))
+            name, self._worker.submit(remove_model, name, title=_("Removing {model}", model=name))
         )
 
     def verify(self, name: str) -> Job:
         """Compare a model's files with their hashes; `notes` has the outcome."""
         job = self._begin(
-            name, self._lane.submit(tasks.verify_model, name, title=_("Verifying {model}", model=name))
+            name, self._worker.submit(tasks.verify_model, name, title=_("Verifying {model}", model=name))
         )
         job.finished.connect(self._on_verified)
         return job
 
     @property
-    def _lane(self) -> Lane:
-        return self._workspace.lanes.files
+    def _worker(self) -> WorkerQueue:
+        return self._workspace.workers.files
 
     def _begin(self, name: str, job: Job) -> Job:
         self.jobs[name] = job
@@ -200,7 +200,7 @@ class ModelStore(QObject):
 
     def _on_failed(self, name: str, error: object) -> None:
         self.notes[name] = (str(error), False)
-        self._messages.tell_of_program(str(error), "warn")
+        self._messages.notify_of_program(str(error), "warn")
 
     def _on_ended(self, name: str, job: Job) -> None:
         if self.jobs.get(name) is job:

@@ -27,5 +27,5 @@ class Preferences(QObject):
             self.settings[key] = value
             self.settings.save()
         except UserError as error:
-            self._messages.tell_of_program(str(error), "warn")
+            self._messages.notify_of_program(str(error), "warn")
         self.settingsChanged.emit({key})

@@ -6,18 +6,18 @@ from collections.abc import Callable, Iterable
 
 from PySide6.QtCore import QObject, Slot
 
-from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.jobs import Job, WorkerQueue
 
 
 class ProjectWork(QObject):
     """A project is closed only when nothing works on it any more; this knows when that is."""
 
-    def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._jobs: set[Job] = set()
         self._then: list[Callable[[], object]] = []
-        for lane in lanes:
-            lane.jobChanged.connect(self._on_changed)
+        for worker in workers:
+            worker.jobChanged.connect(self._on_changed)
 
     def add(self, *jobs: Job) -> None:
         """Count these jobs as work on the project."""

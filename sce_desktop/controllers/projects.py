@@ -15,10 +15,10 @@ from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.messages import Messages, Tone
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.places import Places
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import follow_runs
 from sce_desktop.controllers.scoring import Scorer
+from sce_desktop.controllers.view_state import ViewState
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.errors import RescuedProject
@@ -56,13 +56,13 @@ class Projects(QObject):
         self._scorer = scorer
         self._preferences = preferences
         self._messages = messages
-        self._places = Places(preferences.settings.file.with_name("places.json"))
+        self._view_state = ViewState(preferences.settings.file.with_name("places.json"))
         self._closing = False
 
     @Slot()
     def warm_up(self) -> None:
         """Load the model and the libraries for files, so that they are there when they are needed."""
-        self._workspace.lanes.files.submit(work.import_libraries, title=_("Getting ready"), quiet=True)
+        self._workspace.workers.files.submit(work.import_libraries, title=_("Getting ready"), quiet=True)
         self._scorer.warm_up()
 
     # --- opening and closing -------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ class Projects(QObject):
             title=_("Copying to {name}", name=path.name),
         )
         job.finished.connect(
-            lambda _result: self._messages.tell(_("The project was copied to {path}.", path=path))
+            lambda _result: self._messages.notify(_("The project was copied to {path}.", path=path))
         )
         return job
 
@@ -151,7 +151,7 @@ class Projects(QObject):
         )
 
         def open_saved() -> None:
-            self._places.keep(
+            self._view_state.keep(
                 path, self._navigation.query, self._navigation.current_row, self._navigation.folded
             )
             self.open_project(path)
@@ -162,7 +162,7 @@ class Projects(QObject):
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
         self._closing = True
-        self._workspace.work.add(*self._workspace.lanes.files.jobs)  # a project that is being made, too
+        self._workspace.work.add(*self._workspace.workers.files.jobs)  # a project that is being made, too
         self._workspace.work.stop_then(self._settle)
 
     def _settle(self) -> None:
@@ -176,7 +176,7 @@ class Projects(QObject):
         self, fn: Callable[..., Project], *args: Any, title: str, score: bool = False, tone: Tone = "info"
     ) -> Job:
         """Make or open another project; the present one stays open until that has worked."""
-        job = self._workspace.lanes.files.submit(fn, *args, title=title)
+        job = self._workspace.workers.files.submit(fn, *args, title=title)
 
         def made(project: Project) -> None:
             if self._closing:
@@ -187,7 +187,7 @@ class Projects(QObject):
                 )
 
         job.finished.connect(made)
-        job.failed.connect(self._messages.tell_error)
+        job.failed.connect(self._messages.notify_error)
         return job
 
     def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
@@ -198,8 +198,8 @@ class Projects(QObject):
         self._scorer.follow_model()
         self._scorer.refresh()
         self._scorer.follow_version()
-        query, row = self._places.of(project.path)
-        self._navigation.folded = self._places.folded(project.path)
+        query, row = self._view_state.shown_last(project.path)
+        self._navigation.folded = self._view_state.folded(project.path)
         self._navigation.take_query(follow_runs(query, self._workspace.runs))
         self._workspace.projectOpened.emit(project)
         self._navigation.queryChanged.emit(self._navigation.query)
@@ -207,11 +207,11 @@ class Projects(QObject):
             self._navigation.set_current_row(row)
         self._workspace.count_soon()
         if warnings:
-            self._messages.tell(" ".join(warnings), tone if len(warnings) > 1 else "info")
+            self._messages.notify(" ".join(warnings), tone if len(warnings) > 1 else "info")
         if project.read_only:
-            self._messages.tell(self._workspace.why_not(), "warn")
+            self._messages.notify(self._workspace.why_not(), "warn")
             return
-        self._edits.tell_interrupted()
+        self._edits.report_interrupted()
         self._workspace.submit(
             in_worker(_PROJECT, "Project.build_search_index"), project, title=_("Building the search index")
         )
@@ -221,10 +221,10 @@ class Projects(QObject):
             )  # the table says first which rows it shows
 
     def _close_now(self) -> Job | None:
-        """Let go of the project, on which nothing works any more, and close its file in the files lane."""
+        """Let go of the project, on which nothing works any more, and close its file in the files worker."""
         if self._workspace.project is None:
             return None
-        self._places.keep(
+        self._view_state.keep(
             self._workspace.project.path,
             self._navigation.query,
             self._navigation.current_row,
@@ -241,7 +241,7 @@ class Projects(QObject):
         self._scorer.refresh()
         self._scorer.follow_version()
         self._workspace.projectClosed.emit()
-        job = self._workspace.lanes.files.submit(
+        job = self._workspace.workers.files.submit(
             in_worker(_PROJECT, "Project.close", takes_progress=False),
             project,
             title=_("Closing {name}", name=project.path.stem),
@@ -256,10 +256,10 @@ class Projects(QObject):
         if isinstance(error, RescuedProject):
             copy = error.copy
             self._messages.offer(str(error), _("Open"), lambda: self.open_project(copy), "warn")
-            self._messages.toldLasts.emit()
+            self._messages.notificationLasts.emit()
             self.rescued.emit(error.path, copy)
         else:
-            self._messages.tell_of_program(str(error), "warn")
+            self._messages.notify_of_program(str(error), "warn")
 
     def _on_appended(self, report: ImportReport, warnings: list[str]) -> None:
         if self._workspace.project is None:
@@ -267,7 +267,7 @@ class Projects(QObject):
         sentences = [ngettext("{count} row was added.", "{count} rows were added.", report.rows)]
         if self._workspace.runs and self._scorer.table.used:
             sentences.append(_("All rows are being rescored because rows are predicted jointly."))
-        self._messages.tell(" ".join((*sentences, *warnings)))
+        self._messages.notify(" ".join((*sentences, *warnings)))
         self._workspace.rowsChanged.emit()
         self._workspace.reload_labels()
         self._workspace.annotationsChanged.emit(None)
@@ -277,7 +277,7 @@ class Projects(QObject):
 
     def preview(self, path: Path, options: TableOptions | None = None) -> Job:
         """Read the head of a table; the job finishes with a `TablePreview`. The caller shows failures."""
-        return self._workspace.lanes.files.submit(
+        return self._workspace.workers.files.submit(
             in_worker("sce_desktop.tasks.tables.tables", "preview_table"),
             path,
             options or TableOptions(),
@@ -297,9 +297,9 @@ class Projects(QObject):
             self._navigation.query,
             title=_("Exporting {name}", name=choices.path.name),
         )
-        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
+        job.warned.connect(lambda sentence: self._messages.notify(sentence, "warn"))
         job.finished.connect(
-            lambda rows: self._messages.tell(
+            lambda rows: self._messages.notify(
                 ngettext(
                     "{count} row was written to {path}.",
                     "{count} rows were written to {path}.",

@@ -1,4 +1,4 @@
-"""What the lanes run while one reviews: queues, similar rows, predictions and answers taken over."""
+"""What the workers run while one reviews: queues, similar rows, predictions and answers taken over."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         own_key=choices.our_key,
     )
     name = isolated(found.coder.name)
-    said = [
+    sentences = [
         ngettext(
             "{count} label by {name} was added.",
             "{count} labels by {name} were added.",
@@ -148,7 +148,7 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         )
     ]
     if found.unknown:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} key in the file matches no row.",
                 "{count} keys in the file match no row.",
@@ -156,7 +156,7 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
             )
         )
     if found.repeated:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} key appears more than once and was excluded.",
                 "{count} keys appear more than once and were excluded.",
@@ -164,9 +164,9 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
             )
         )
     (with_user,) = (one for one in agreements(project, progress) if one.coder.id == found.coder.id)
-    said.append(with_user.sentence)
+    sentences.append(with_user.sentence)
     if with_user.unknown:
         first = sorted(with_user.unknown.items())[:5]
         names = [_("“{name}” ({rows})", name=isolated(name), rows=number(count)) for name, count in first]
-        said.append(_("Not labels of this project: {names}.", names=listed(names)))
-    return found.coder, " ".join(said)
+        sentences.append(_("Not labels of this project: {names}.", names=listed(names)))
+    return found.coder, " ".join(sentences)

@@ -1,4 +1,4 @@
-"""What the table shows of a row, read in the lane ``reads``: text, annotation, marks, and what models say."""
+"""What the table shows of a row, read in the worker ``reads``: text, annotation, marks, predictions."""
 
 from __future__ import annotations
 
@@ -149,7 +149,8 @@ def load_rows(
 ) -> list[RowData]:
     """Return what the table shows of ``ids``, in their order.
 
-    A row that a run has not reached yet shows what the run before it under the same alias said, as stale.
+    A row that a run has not reached yet shows what the run before it under the same alias predicted, as
+    stale.
     """
     progress.check()
     with project.snapshot():
@@ -214,8 +215,10 @@ def _scores(
 ) -> dict[int, Score]:
     stale = stale or older_model
     return {
-        row_id: Score(run, said.probabilities, said.top, said.confidence, said.none, stale, older_model)
-        for row_id, said in project.scores(run.id, ids).items()
+        row_id: Score(
+            run, stored.probabilities, stored.top, stored.confidence, stored.none, stale, older_model
+        )
+        for row_id, stored in project.scores(run.id, ids).items()
     }
 
 

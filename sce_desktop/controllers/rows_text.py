@@ -39,11 +39,11 @@ def run_title(run: Run) -> str:
     return model_title(title, whole_table=run.whole_table)
 
 
-def said_by_others(said: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
+def answers_of_others(answers: Sequence[tuple[str, frozenset[int | str]]], labels: tuple[Label, ...]) -> str:
     """The labels by other annotators, a line each; those that this project does not have in quotes."""
     names = {label.id: label.name for label in labels}
     lines = []
-    for annotator, answer in said:
+    for annotator, answer in answers:
         words = sorted(
             names.get(one, "?") if isinstance(one, int) else f"“{isolated(one)}”" for one in answer
         )
@@ -96,8 +96,12 @@ def decided_names(decision: Decision, label_ids: Sequence[int], labels: tuple[La
 
 def yours(row: RowData, labels: tuple[Label, ...]) -> str:
     """What a person decided."""
-    said = row.annotation
-    return ", ".join(decided_names(said.decision, said.label_ids, labels)) if said is not None else ""
+    annotation = row.annotation
+    return (
+        ", ".join(decided_names(annotation.decision, annotation.label_ids, labels))
+        if annotation is not None
+        else ""
+    )
 
 
 def agreement(row: RowData, place: int, threshold: float) -> bool | None:

@@ -61,7 +61,7 @@ def window_threads() -> int:
 
 
 class Scorer(Baselines):
-    """Runs `work.score` in the model lane for the open project and says by signals what is new."""
+    """Runs `work.score` in the model worker for the open project and emits signals for what is new."""
 
     _edited = Signal()
 
@@ -88,10 +88,10 @@ class Scorer(Baselines):
         self._stage = ""  # of the scoring that runs
         self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
-        self._shelf = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
+        self._model_cache = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
         self._to_follow = False  # labels were edited
         # Edits that come together are scored once. A timer would fire after the window is painted; this is
-        # called before, so that the lane scores meanwhile.
+        # called before, so that the worker scores meanwhile.
         self._edited.connect(self._follow_edits, Qt.ConnectionType.QueuedConnection)
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show.timeout.connect(self._show_scores)
@@ -172,7 +172,7 @@ class Scorer(Baselines):
         if "baseline" in keys:
             self.set_baselines(chosen_baselines(settings))
             if (text := str(settings["baseline"]).strip()) and not self.baselines:
-                self._messages.tell(
+                self._messages.notify(
                     _("“{text}” is not a baseline: write similarity or llm.", text=text), "warn"
                 )
         if "model" in keys:
@@ -183,9 +183,9 @@ class Scorer(Baselines):
             self.warm_up()
 
     @property
-    def shelf(self) -> work.ModelCache:
-        """What the lane of models holds; only jobs of that lane use it."""
-        return self._shelf
+    def model_cache(self) -> work.ModelCache:
+        """What the worker of models holds; only jobs of that worker use it."""
+        return self._model_cache
 
     def choice(self) -> ModelChoice:
         """What is loaded next."""
@@ -201,24 +201,24 @@ class Scorer(Baselines):
         """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
             return _("Model not loaded") if self._load_failed else _("Loading the model…")
-        if self._shelf.device == "cpu":
+        if self._model_cache.device == "cpu":
             where = _(
                 "CPU, {used} of {all} cores",
                 used=self.choice().threads,
                 all=os.cpu_count() or self.choice().threads,
             )
         else:
-            where = self._shelf.device.upper()
+            where = self._model_cache.device.upper()
         return (
             where
-            if self._shelf.precision in ("", FLOAT32)
-            else _("{device}, {precision}", device=where, precision=self._shelf.precision)
+            if self._model_cache.precision in ("", FLOAT32)
+            else _("{device}, {precision}", device=where, precision=self._model_cache.precision)
         )
 
     @property
     def devices(self) -> tuple[Device, ...]:
         """What models can run on, and what they cannot; empty until torch has been asked."""
-        return self._shelf.devices
+        return self._model_cache.devices
 
     @property
     def known_vectors(self) -> KnownVectors | None:
@@ -228,12 +228,12 @@ class Scorer(Baselines):
         """
         known = self.base_vectors
         own = self.version.report.fit.encoder_key if self.version is not None else ""
-        return known.of(own) if known is not None and own else known
+        return known.with_embedder(own) if known is not None and own else known
 
     @property
     def base_vectors(self) -> KnownVectors | None:
         """The text vectors that the base model has made, from which a fine-tune starts."""
-        return self._shelf.known_vectors
+        return self._model_cache.known_vectors
 
     def why_no_vectors(self) -> str:
         """Why what needs text vectors cannot be done now, in one sentence; empty if it perhaps can."""
@@ -246,8 +246,8 @@ class Scorer(Baselines):
     def warm_up(self) -> None:
         """Load the model in the background, so that it is there when it is needed."""
         self.ready = self._load_failed = False
-        job = self._workspace.lanes.models.submit(
-            self._shelf.load,
+        job = self._workspace.workers.models.submit(
+            self._model_cache.load,
             replace(self.choice(), baselines=()),
             title=_("Loading {model}", model=self.model),
         )
@@ -259,9 +259,15 @@ class Scorer(Baselines):
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
         choice = replace(self.choice(), baselines=())
-        submit = self._workspace.lanes.models.submit
+        submit = self._workspace.workers.models.submit
         return submit(
-            work.count_tokens, self._shelf, choice, text, title=_("Counting tokens"), quiet=True, first=True
+            work.count_tokens,
+            self._model_cache,
+            choice,
+            text,
+            title=_("Counting tokens"),
+            quiet=True,
+            first=True,
         )
 
     def _on_loaded(self, model: str) -> None:
@@ -272,7 +278,7 @@ class Scorer(Baselines):
     def _on_load_failed(self, model: str, error: object) -> None:
         """Tell why, and stay with the model of before."""
         self._load_failed = True
-        self._messages.tell_of_program(str(error), "warn")
+        self._messages.notify_of_program(str(error), "warn")
         self.modelsChanged.emit()
         if self._loaded and model == self.model != self._loaded:
             self._take(self._loaded)
@@ -295,7 +301,7 @@ class Scorer(Baselines):
         if self.job is not None or self.estimating:
             return
         if reason := self.why_not():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return
         assert self._workspace.project is not None
         counts = self._workspace.counts
@@ -307,12 +313,12 @@ class Scorer(Baselines):
         job = self._workspace.submit(
             work.estimate,
             self._workspace.project,
-            self._shelf,
+            self._model_cache,
             self.choice(),
             self._screen(),
             title=_("Estimating the scoring time"),
-            lane="models",
-            tell_failure=False,
+            worker="models",
+            notify_failure=False,
         )
         job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
         job.failed.connect(self._on_failed)
@@ -342,7 +348,7 @@ class Scorer(Baselines):
             sentences.append(
                 _("Visible rows come first. You can continue working; Stop keeps finished scores.")
             )
-            self._messages.tell(" ".join(sentences))
+            self._messages.notify(" ".join(sentences))
         self._estimate = None
         self.score()
 
@@ -358,7 +364,7 @@ class Scorer(Baselines):
 
     @Slot()
     def follow(self) -> Job | None:
-        """Score as `score` does after an edit of the user's: nobody said that the LLM may take hours."""
+        """Score as `score` does after an edit of the user's: nobody agreed that the LLM may take hours."""
         return self._submit(work.score, replace(self.choice(), llm_on_screen=True), _("Scoring"))
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
@@ -371,16 +377,16 @@ class Scorer(Baselines):
         job = self._workspace.submit(
             fn,
             self._workspace.project,
-            self._shelf,
+            self._model_cache,
             choice,
             self._screen(),
             title=title,
-            lane="models",
+            worker="models",
             first=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.progressed.connect(self._on_progressed)
-        job.warned.connect(lambda sentence: self._messages.tell(sentence, "warn"))
+        job.warned.connect(lambda sentence: self._messages.notify(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self.job, self._stage, self._shown = job, "", 0
@@ -457,7 +463,7 @@ class Scorer(Baselines):
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self._messages.tell_error(error)
+        self._messages.notify_error(error)
         self.modelsChanged.emit()
 
     @Slot()

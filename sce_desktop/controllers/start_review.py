@@ -14,8 +14,8 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import review_work
 from sce_desktop.controllers.jobs import Job, drop
-from sce_desktop.controllers.places import MOST_KEPT
 from sce_desktop.controllers.queries import is_selection, queue_name, without_filters
+from sce_desktop.controllers.view_state import MOST_ROW_IDS
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import DIGIT_KEYS
 from sce_desktop.core.i18n import _
@@ -92,7 +92,7 @@ class StartReview(QObject):
         if self._workspace.project is None:
             return None
         if reason := self._scorer.why_no_vectors():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return None
         drop(self._search)
         embedder = vectors.embedder if vectors is not None else ""
@@ -104,9 +104,9 @@ class StartReview(QObject):
             self._workspace.project,
             vectors,
             np.array(known, np.int64),
-            cut=len(known) == MOST_KEPT,
+            cut=len(known) == MOST_ROW_IDS,
             title=_("Finding a varied set of rows"),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(lambda ids: self._keep(ids, embedder))
@@ -117,7 +117,7 @@ class StartReview(QObject):
         if self._workspace.project is None or row_id is None:
             return
         if reason := self._scorer.why_no_vectors():
-            self._messages.tell(reason, "warn")
+            self._messages.notify(reason, "warn")
             return
         job = self._workspace.submit(
             review_work.similar,
@@ -125,7 +125,7 @@ class StartReview(QObject):
             self._scorer.known_vectors,
             row_id,
             title=_("Finding similar rows"),
-            lane="reads",
+            worker="reads",
             first=True,
         )
         job.finished.connect(self._navigation.show_ids)
@@ -143,7 +143,7 @@ class StartReview(QObject):
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
         if not len(ids):
-            self._messages.tell(NOTHING_OPEN)
+            self._messages.notify(NOTHING_OPEN)
             return
         query = diverse(self._rows(), ids)
         if query == self._navigation.query:

@@ -1,4 +1,4 @@
-"""What the lanes run for the import and export dialogs and the labels panel; like `controllers.work`."""
+"""What the workers run for the import and export dialogs and the labels panel; like `controllers.work`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 
-GET_IT_HERE = N_("download it in the Models dialog")
+DOWNLOAD_IN_WINDOW = N_("download it in the Models dialog")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progr
     """Read the head of the table at ``path``; ``models`` can score it, beside those that are installed."""
     from sce_desktop.tasks.scoring.foreign import reads_by_name
     from sce_desktop.tasks.scoring.models import scoring_models
-    from sce_desktop.tasks.tables.carried import our_columns
+    from sce_desktop.tasks.tables.round_trip import our_columns
     from sce_desktop.tasks.tables.tables import gold_columns, preview_table
 
     preview = preview_table(path, options, progress=progress)

@@ -54,7 +54,7 @@ class Takeover(QObject):
         if project is None or (self._look is not None and self._look.active):
             return
         self._look = self._workspace.submit(
-            is_free, project, title=_("Checking whether it is open elsewhere"), lane="reads", quiet=True
+            is_free, project, title=_("Checking whether it is open elsewhere"), worker="reads", quiet=True
         )
         self._look.finished.connect(self._on_looked)
 
@@ -71,6 +71,6 @@ class Takeover(QObject):
 
 
 def is_free(project: Project, *, progress: Progress) -> bool:
-    """Check whether nobody else has the project open by now; what the lane runs."""
+    """Check whether nobody else has the project open by now; what the worker runs."""
     progress.check()
     return project.is_free()

@@ -79,12 +79,12 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.finetune,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
             settings,
             self.watch,
             title=_("Fine-tuning"),
-            lane="models",
+            worker="models",
         )
         job.warned.connect(self._show_warning)
         job.finished.connect(self._on_made)
@@ -102,7 +102,7 @@ class Tuner(QObject):
 
         Where the text embedder is being adapted to all rows by then, it reads all of them first.
         """
-        self.watch.enough.set()
+        self.watch.stop_early.set()
         self.changed.emit()
 
     @Slot()
@@ -114,7 +114,7 @@ class Tuner(QObject):
 
     @Slot(object)
     def _show_warning(self, sentence: str) -> None:
-        self._messages.tell(sentence, "warn")
+        self._messages.notify(sentence, "warn")
 
     @Slot(object)
     def _on_made(self, version: ModelVersion) -> None:
@@ -150,7 +150,7 @@ class Tuner(QObject):
             tuning_work.learnable,
             self._workspace.project,
             title=_("Counting new labels"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_counted)
@@ -186,11 +186,11 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.improve,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), baselines=()),
             title=_("Automatic fine-tuning"),
-            lane="models",
-            tell_failure=False,
+            worker="models",
+            notify_failure=False,
         )
         job.finished.connect(self._on_improved)
         job.cancelled.connect(lambda: self._again_from(before))
@@ -209,7 +209,9 @@ class Tuner(QObject):
     def _on_improved(self, found: tuple[str, ModelVersion | None]) -> None:
         sentence, version = found
         if version is None:
-            self._messages.tell(_("Automatic fine-tuning made no better version. {result}", result=sentence))
+            self._messages.notify(
+                _("Automatic fine-tuning made no better version. {result}", result=sentence)
+            )
             return
         before = self._scorer.version
         self._scorer.follow_version(score=True)
@@ -237,7 +239,7 @@ class Tuner(QObject):
             version,
             way,
             title=_("Using another way to predict"),
-            lane="edits",
+            worker="edits",
         )
         job.finished.connect(self._on_way)
 
@@ -266,16 +268,16 @@ class Tuner(QObject):
         job = self._workspace.submit(
             tuning_work.export,
             self._workspace.project,
-            self._scorer.shelf,
+            self._scorer.model_cache,
             replace(self._scorer.choice(), model=version.base, baselines=()),
             version,
             folder,
             force=replace_it,
             title=_("Exporting {version}", version=version.name),
-            lane="models",
+            worker="models",
         )
         job.finished.connect(
-            lambda _done: self._messages.tell(
+            lambda _done: self._messages.notify(
                 _("{version} was written to {folder}.", version=version.name, folder=folder)
             )
         )
@@ -301,7 +303,7 @@ class Tuner(QObject):
             in_worker("sce_desktop.store.project", "Project.versions", takes_progress=False),
             self._workspace.project,
             title=_("Loading versions"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_loaded)

@@ -1,4 +1,4 @@
-"""What the lanes run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
+"""What the workers run for fine-tuning: thin calls of tasks, and the way by which the window watches them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Watch:
     measured: list[tuple[int, int, float, float]] = field(default_factory=list)
     adapted: list[tuple[int, int, float]] = field(default_factory=list)
     kept: list[tuple[int, float]] = field(default_factory=list)
-    enough: threading.Event = field(default_factory=threading.Event)
+    stop_early: threading.Event = field(default_factory=threading.Event)
 
     def on_epoch(self, epoch: Epoch) -> bool:
         """Record an epoch; return whether to continue."""
@@ -47,24 +47,24 @@ class Watch:
             self.adapted.append((epoch.fold, epoch.number, epoch.loss))
         elif epoch.stage == "keeping":
             self.kept.append((epoch.number, epoch.loss))
-        return not self.enough.is_set()
+        return not self.stop_early.is_set()
 
 
 def adapter_pace(
-    project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> AdapterPace | str:
     """Try on some texts how long adapting the text embedder takes, or return why it cannot be."""
     from sce_desktop.tasks.training.cost import project_adapter_pace
 
     try:
-        return project_adapter_pace(project, shelf.base(choice, progress=progress), progress=progress)
+        return project_adapter_pace(project, model_cache.base(choice, progress=progress), progress=progress)
     except UserError as error:
         return str(error)
 
 
 def finetune(
     project: Project,
-    shelf: ModelCache,
+    model_cache: ModelCache,
     choice: ModelChoice,
     settings: FinetuneSettings,
     watch: Watch,
@@ -74,7 +74,7 @@ def finetune(
     """Make a version of the model of ``choice``; it is not in use yet."""
     from sce_desktop.tasks.training.versions import finetune_project
 
-    base = shelf.base(choice, progress=progress)
+    base = model_cache.base(choice, progress=progress)
     if settings.adapt_embedder:
         _import_peft(progress)
     made = finetune_project(
@@ -82,7 +82,7 @@ def finetune(
         base,
         choice.model,
         settings=settings,
-        cache=shelf.cache,
+        cache=model_cache.cache,
         progress=progress,
         on_epoch=watch.on_epoch,
     )
@@ -97,13 +97,13 @@ def _import_peft(progress: Progress) -> None:
 
 
 def improve(
-    project: Project, shelf: ModelCache, choice: ModelChoice, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, *, progress: Progress
 ) -> tuple[str, ModelVersion | None]:
     """Make a version and use it if it is better; say in a sentence what was found."""
     from sce_desktop.tasks.training.versions import improve_project
 
-    base = shelf.base(choice, progress=progress)
-    trial, version = improve_project(project, base, choice.model, cache=shelf.cache, progress=progress)
+    base = model_cache.base(choice, progress=progress)
+    trial, version = improve_project(project, base, choice.model, cache=model_cache.cache, progress=progress)
     report = trial.report
     if report.since is not None and report.difference.better and not report.better:
         return (
@@ -152,7 +152,7 @@ def texts(project: Project, ids: Sequence[int], *, progress: Progress) -> dict[i
 
 def export(
     project: Project,
-    shelf: ModelCache,
+    model_cache: ModelCache,
     choice: ModelChoice,
     version: ModelVersion,
     folder: Path,
@@ -165,7 +165,7 @@ def export(
     from sce_desktop.tasks.tables.replaceable import check_tuned
 
     check_tuned(folder, version.base, force=force)
-    shelf.open(choice, progress=progress)
+    model_cache.open(choice, progress=progress)
     progress.check()
-    model = shelf.version_model(project, version)
+    model = model_cache.version_model(project, version)
     model.save_pretrained(folder, card=version_card(version, model))

@@ -1,6 +1,6 @@
-"""What the lanes run for the window: thin calls of tasks, imported there and not in the GUI thread.
+"""What the workers run for the window: thin calls of tasks, imported there and not in the GUI thread.
 
-Importing torch, pandas or SQLAlchemy takes from half a second to many; in the lanes nobody waits for it.
+Importing torch, pandas or SQLAlchemy takes from half a second to many; in the workers nobody waits for it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sce_desktop import paths
-from sce_desktop.controllers.table_work import GET_IT_HERE
+from sce_desktop.controllers.table_work import DOWNLOAD_IN_WINDOW
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
@@ -38,32 +38,32 @@ SAMPLE_ROWS = 100  # texts from which the time of a scoring is estimated
 
 
 def score(
-    project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first."""
     from sce_desktop.tasks.scoring.joint import joint_wanted
     from sce_desktop.tasks.scoring.scoring import score_project
 
-    models = shelf.load_for(project, choice, progress=progress)
+    models = model_cache.load_for(project, choice, progress=progress)
     if joint_wanted(project, models[0].model.kind):
-        models[0] = shelf.transductive(project, models[0], progress=progress)
+        models[0] = model_cache.transductive(project, models[0], progress=progress)
     return score_project(
         project,
         models,
         first_ids=first_ids,
         first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
-        cache=shelf.cache,
+        cache=model_cache.cache,
         progress=progress,
     )
 
 
 def ask_llm(
-    project: Project, shelf: ModelCache, choice: ModelChoice, ids: IdArray, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, ids: IdArray, *, progress: Progress
 ) -> list[Run]:
     """Score the rows ``ids``, those on the screen, with the LLMs of ``choice`` alone."""
     from sce_desktop.tasks.scoring.scoring import score_project
 
-    models = _llms(shelf.load(choice, progress=progress))
+    models = _llms(model_cache.load(choice, progress=progress))
     only = [named.alias for named in models]
     return score_project(project, models, first_ids=ids, first_only=only, progress=progress)
 
@@ -74,12 +74,12 @@ def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:
 
 
 def estimate(
-    project: Project, shelf: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+    project: Project, model_cache: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
     """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
     from sce_desktop.tasks.scoring.joint import joint_fingerprint, joint_wanted
 
-    models = shelf.load_for(project, choice, progress=progress)
+    models = model_cache.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
     label_set = project.label_set()
     ids = project.row_ids(RowQuery(blank=False))
@@ -97,13 +97,15 @@ def estimate(
         left = len(ids) - (run.scored if run is not None and same else 0)
         if named.alias in few:
             left = min(left, len(first_ids))
-        seconds += shelf.seconds(named, texts, rows=left, labels=len(label_set.labels))
+        seconds += model_cache.seconds(named, texts, rows=left, labels=len(label_set.labels))
     return seconds
 
 
-def count_tokens(shelf: ModelCache, choice: ModelChoice, text: str, *, progress: Progress) -> tuple[int, int]:
+def count_tokens(
+    model_cache: ModelCache, choice: ModelChoice, text: str, *, progress: Progress
+) -> tuple[int, int]:
     """Return how many tokens ``text`` has for the model of ``choice``, and how many of them it reads."""
-    named = shelf.load(choice, progress=progress)[0]
+    named = model_cache.load(choice, progress=progress)[0]
     reader: Any = embedder_of(named) or named.model
     return int(reader.token_counts([text])[0]), named.model.max_tokens
 
@@ -122,7 +124,7 @@ def model_for(project: Project, model: str, *, progress: Progress) -> tuple[Choi
     with project.snapshot():
         found = languages_in(project)
     progress.check()
-    return choose(found, get_it=GET_IT_HERE), reads_by_name(model)
+    return choose(found, get_it=DOWNLOAD_IN_WINDOW), reads_by_name(model)
 
 
 # --- projects ----------------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """The open project: its labels, runs and counts, the jobs that work on it, and what changes in it.
 
 Reading is free: call methods of ``workspace.project`` that answer at once (rows of a page, annotations);
-whatever looks at all rows is a job in the lane ``reads``. Every change emits what it touched, to whoever made
-it too, so that a panel draws from signals alone.
+whatever looks at all rows is a job in the worker ``reads``. Every change emits what it touched, to whoever
+made it too, so that a panel draws from signals alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from sce_desktop.controllers import work
-from sce_desktop.controllers.jobs import Job, Lane, Lanes
+from sce_desktop.controllers.jobs import Job, WorkerQueue, WorkerQueues
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.project_work import ProjectWork
 from sce_desktop.core.annotations import Label, LabelSet
@@ -42,9 +42,9 @@ class Workspace(QObject):
     countsChanged = Signal()  # ``counts`` are new, shortly after an edit or while scores come
     lostSeen = Signal()  # an edit was refused because the project's file is not there any more
 
-    def __init__(self, lanes: Lanes, messages: Messages, parent: QObject | None = None) -> None:
+    def __init__(self, workers: WorkerQueues, messages: Messages, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.lanes = lanes
+        self.workers = workers
         self._messages = messages
         self.project: Project | None = None
         self.label_set: LabelSet | None = None
@@ -52,7 +52,7 @@ class Workspace(QObject):
         self.counts: Counts | None = None  # of rows by state, labels and predictions
         self.threshold = 0.0  # predictions below it are low-confidence
         self.writing: Job | None = None  # a long edit that is not finished yet
-        self.work = ProjectWork(lanes, self)
+        self.work = ProjectWork(workers, self)
         self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
         self._count_soon.timeout.connect(self._count)
 
@@ -78,13 +78,13 @@ class Workspace(QObject):
     def refuses_edit(self) -> bool:
         """Whether nothing can be edited, always or just now; a message says why."""
         if self.writing is not None:
-            self._messages.tell(_("{job}: try again in a moment.", job=self.writing.title), "warn")
+            self._messages.notify(_("{job}: try again in a moment.", job=self.writing.title), "warn")
             return True
         if self.read_only:
-            self._messages.tell(self.why_not(), "warn")
+            self._messages.notify(self.why_not(), "warn")
             return True
         if self.project is not None and (found := self.project.lost()):
-            self._messages.tell(
+            self._messages.notify(
                 _(
                     "{name} {problem}: nothing can be saved in it. Choose “Save as…”.",
                     name=self.project.path.name,
@@ -103,21 +103,21 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        lane: Literal["models", "files", "reads", "maps", "edits"] = "files",
-        tell_failure: bool = True,
+        worker: Literal["models", "files", "reads", "maps", "edits"] = "files",
+        notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
         **keywords: Any,
     ) -> Job:
-        """Run work that uses the project (see `Lane.submit`): it is ended before the project closes.
+        """Run work that uses the project (see `WorkerQueue.submit`): it is ended before the project closes.
 
-        ``tell_failure`` shows a `UserError` in the message strip; lane "reads" is for queries.
+        ``notify_failure`` shows a `UserError` in the message strip; worker "reads" is for queries.
         """
-        target: Lane = getattr(self.lanes, lane)
+        target: WorkerQueue = getattr(self.workers, worker)
         job = target.submit(fn, *args, title=title, first=first, quiet=quiet, **keywords)
         self.work.add(job)
-        if tell_failure:
-            job.failed.connect(self._messages.tell_error)
+        if notify_failure:
+            job.failed.connect(self._messages.notify_error)
         return job
 
     # --- following the project -----------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class Workspace(QObject):
     def _count(self) -> None:
         if self.project is not None:
             job = self.submit(
-                work.count, self.project, self.runs[:1], title=_("Counting"), lane="reads", quiet=True
+                work.count, self.project, self.runs[:1], title=_("Counting"), worker="reads", quiet=True
             )
             job.finished.connect(self._on_counted)
 

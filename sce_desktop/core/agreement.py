@@ -14,7 +14,7 @@ from sce_desktop.core.arrays import IdArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Agreement:
-    """What two coders said about the same rows. Kappa and alpha: 1 agreement, 0 chance, None undefined."""
+    """Agreement of two coders on the same rows. Kappa and alpha: 1 agreement, 0 chance, None undefined."""
 
     rows: int  # that both decided
     same: float  # fraction of them with the same answer

@@ -1,4 +1,4 @@
-"""What dialogs hand to the controllers, these to the lanes, and the lanes back."""
+"""What dialogs hand to the controllers, these to the workers, and the workers back."""
 
 from __future__ import annotations
 

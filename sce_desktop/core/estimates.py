@@ -6,7 +6,7 @@ sampling (Särndal, Swensson and Wretman 1992, "Model Assisted Survey Sampling",
 learning knows as prediction-powered inference (Angelopoulos, Duchi and Zrnic 2023, arXiv 2311.01453; for the
 equivalence arXiv 2603.19160). Its usual interval, estimate ± 1.96 standard errors, is far too short for
 rare labels: with no hit in the sample it has no width at all. So the interval is Wilson's score interval
-(1927) for the sample size that the estimate is worth, as survey statistics does it (Franco, Little, Louis
+(1927) for the effective sample size of the estimate, as survey statistics does it (Franco, Little, Louis
 and Slud 2019, J. Survey Statistics and Methodology 7(3)). `docs/research/honest-figures.md` measures how
 often it holds.
 
@@ -40,7 +40,7 @@ class Share:
         """Whether nothing of it is estimated: every row is known."""
         return self.interval is not None and self.interval[0] == self.interval[1]
 
-    def of(self, rows: int) -> Share:
+    def as_count(self, rows: int) -> Share:
         """Return so large a part of ``rows`` rows, as a number of rows with its interval."""
         return Share(self.value * rows, self.interval and (self.interval[0] * rows, self.interval[1] * rows))
 
@@ -137,9 +137,16 @@ def sample_share(
         return Share(float(y.mean()), (float(y.mean()),) * 2)
     line = Line.through(y, predicted)
     value = float(np.clip(line.at(mean), 0, 1))
-    worth = n / (1 - _explained(y, line.left(y, predicted)))
+    effective_sample_size = n / (1 - _explained(y, line.left(y, predicted)))
     # What makes the predictions worth more rows makes the table worth more by as much.
-    return Share(value, wilson_interval(value, worth, rows=None if rows is None else round(rows * worth / n)))
+    return Share(
+        value,
+        wilson_interval(
+            value,
+            effective_sample_size,
+            rows=None if rows is None else round(rows * effective_sample_size / n),
+        ),
+    )
 
 
 def part_share(hits: ArrayLike, predicted: ArrayLike | None, line: Line, *, mean: float, rows: int) -> Share:
@@ -170,8 +177,8 @@ def part_share(hits: ArrayLike, predicted: ArrayLike | None, line: Line, *, mean
     if not 0 < value < 1 and 0 < found < n:  # the line does not fit here: a share of 0 has no hit
         value, explained = found / n, 0.0
     value = float(np.clip(value, 0, 1))
-    worth = (n + lent) / (1 - explained)
-    low, high = wilson_interval(value, worth, rows=round(rows * worth / n))
+    effective_sample_size = (n + lent) / (1 - explained)
+    low, high = wilson_interval(value, effective_sample_size, rows=round(rows * effective_sample_size / n))
     # Hardly a hit says little against a share near 0, whatever is expected.
     if found < Z * Z:
         low = min(low, own[0])

@@ -70,8 +70,10 @@ def measure(gold: IdArray, probabilities: FloatArray) -> Measures:
         ece=expected_calibration_error(confidence, right),
         confusion=confusion,
         labels=tuple(
-            LabelMeasures(int(n), int(said), float(p), float(r), float(f))
-            for n, said, p, r, f in zip(support, confusion.sum(axis=0), precision, recall, f1, strict=True)
+            LabelMeasures(int(n), int(answered), float(p), float(r), float(f))
+            for n, answered, p, r, f in zip(
+                support, confusion.sum(axis=0), precision, recall, f1, strict=True
+            )
         ),
     )
 

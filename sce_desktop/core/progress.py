@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Progress(Protocol):
-    """The only thing that a task knows of whoever watches it."""
+    """The only thing that a task knows of its watcher."""
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         """Say that ``done`` of ``total`` units of ``stage`` are finished (total None: unknown)."""

@@ -121,7 +121,7 @@ class VectorCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class KeptModel:
-    """The model that a project keeps: name or folder, empty where nobody has said."""
+    """The model that a project keeps: name or folder, empty where nobody has chosen."""
 
     name: str = ""
     chosen: bool = False  # by a person, so that no other is offered
@@ -164,7 +164,7 @@ class TextModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """One pass over the examples, told while it goes on; or one step of adapting the text embedder.
+    """One pass over the examples, reported as it ends; or one step of adapting the text embedder.
 
     ``stage``: choosing the strength (between batches of texts that are read for it too), measuring
     (``held_out`` is the loss on the rows left out, ``fold`` which ones, from 1), adapting the embedder

@@ -3,7 +3,7 @@
 A model trained on one language reads others badly, and a script is what can be told for sure from a few
 words, where guessers of languages need sentences. So a text counts as foreign when more than half of its
 letters belong to scripts other than the model's, by the names that Unicode gives them. Another language in
-the same script is not noticed; whoever shows the result says so.
+the same script is not noticed; what shows the result says so.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def languages_of(texts: Iterable[str], stop_words: Mapping[str, Collection[str]]
         stop_words: By language.
     """
     left = Counter(word for text in texts for word in _WORD.findall(text.lower()))
-    enough = _MUCH * left.total()
+    threshold = _MUCH * left.total()
     found: list[str] = []
     while len(found) < len(stop_words):
         shares = {
@@ -61,7 +61,7 @@ def languages_of(texts: Iterable[str], stop_words: Mapping[str, Collection[str]]
             if language not in found
         }
         best = max(shares, key=lambda language: shares[language])
-        if shares[best] <= enough:
+        if shares[best] <= threshold:
             break
         found.append(best)
         for word in stop_words[best]:

@@ -52,3 +52,8 @@ def isolated(name: str) -> str:
 def menu_text(name: str) -> str:
     """Write a name as the text of a menu entry, where "&" would vanish."""
     return name.replace("&", "&&")
+
+
+def plural(count: int, noun: str) -> str:
+    """A number of things in English, for the command line: "1 row", "2,000 rows"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -86,7 +86,7 @@ class Table(ABC):
         """Yield some rows and which fraction of the file has been read by then (0: unknown)."""
 
     def _find_encoding(self, size: int, chosen: str | None) -> str:
-        """Return the encoding of a text file, which is guessed unless it was chosen; doubts are told."""
+        """Return the encoding of a text file, which is guessed unless it was chosen; doubts are reported."""
         if chosen is not None:
             return chosen
         guess = guess_encoding(self.path, size)

@@ -109,7 +109,7 @@ def written_columns(path: Path, columns: Sequence[str]) -> list[str]:
 
 
 class _Counted:
-    """The batches, counted, checked for their width and told to ``progress``."""
+    """The batches, counted, checked for their width and reported to ``progress``."""
 
     def __init__(self, batches: Iterable[Rows], width: int, progress: Progress) -> None:
         self._batches = batches

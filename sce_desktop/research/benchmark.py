@@ -17,15 +17,15 @@ from sce_desktop.core.metrics import Measures, mean_interval, measure
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.scoring import balance_labels
+from sce_desktop.research.class_imbalance import Imbalanced, imbalanced
 from sce_desktop.research.collections import LabelledSet, list_sets, load_set
-from sce_desktop.research.skew import Skewed, skewed
 from sce_desktop.tasks.evaluation.evaluation import with_similarity
 from sce_desktop.tasks.evaluation.gold import sample
-from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
+from sce_desktop.tasks.evaluation.label_order import LabelOrderSensitivity, label_order_sensitivity
 from sce_desktop.tasks.progress import PartProgress
 from sce_desktop.tasks.scoring.joint import can_be_transductive, score_jointly
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models, precision_of
-from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.slow import report_time
 
 # Sets of the training part that carry a test fifth on which nothing is trained.
 SEEN_SETS = ("bbc_news", "huffpost", "mind_news", "nyt_sections")
@@ -48,17 +48,20 @@ class SetResult:
     models: dict[str, Measures]
     counted: bool = True
     seconds: dict[str, float] = field(default_factory=dict)
-    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
-    # Where ``models`` uses the table: accuracy of each row alone, and of both on skewed resamples.
+    orders: dict[str, LabelOrderSensitivity] = field(default_factory=dict)  # where it was asked for
+    # Where ``models`` uses the table: accuracy of each row alone, and of both on imbalanced resamples.
     plain: dict[str, float] = field(default_factory=dict)
-    skewed: dict[str, Skewed | None] = field(default_factory=dict)
+    imbalanced: dict[str, Imbalanced | None] = field(default_factory=dict)
 
     def table_check(self, name: str) -> dict[str, Any]:
-        """Return what stands beside figures that use the table: the plain one, both on skewed resamples."""
+        """Return what stands beside figures that use the table: the plain one, both under imbalance."""
         if name not in self.plain:
             return {}
-        skewed = self.skewed[name]
-        return {"plain": {"accuracy": self.plain[name]}, "skewed": None if skewed is None else asdict(skewed)}
+        imbalanced = self.imbalanced[name]
+        return {
+            "plain": {"accuracy": self.plain[name]},
+            "skewed": None if imbalanced is None else asdict(imbalanced),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,14 +184,14 @@ class BenchmarkReport:
 
     def _table_lines(self) -> list[str]:
         """Return rows that say what using the table did, here and where one label has most of the rows."""
-        sets = [one for one in self.sets if one.counted and one.plain and all(one.skewed.values())]
+        sets = [one for one in self.sets if one.counted and one.plain and all(one.imbalanced.values())]
         if not sets:
             return []
         names = [name for name in self.models if name in sets[0].plain]  # an LLM uses no table
         rows = {
             "mean, each row alone": lambda one, name: one.plain[name],
-            "mean, skewed, each row alone": lambda one, name: one.skewed[name].plain,
-            "mean, skewed, with the table": lambda one, name: one.skewed[name].with_table,
+            "mean, skewed, each row alone": lambda one, name: one.imbalanced[name].plain,
+            "mean, skewed, with the table": lambda one, name: one.imbalanced[name].with_table,
         }
         return [
             f"| {title} | | |"
@@ -240,9 +243,9 @@ def benchmark(
         paper_labels: The paper's label names; rows of the classes that it drops are left out.
         max_rows: A random sample of each set, the same every time.
         balance: Take away each table's lean towards some labels (`balance_labels`), and say beside it what
-            that does where one label has 80 % of the rows (`research.skew`).
+            that does where one label has 80 % of the rows (`research.class_imbalance`).
         whole_table: Predict rows jointly with all models but LLMs (`ml.transductive`); what
-            that does where one label has 80 % of the rows is said likewise.
+            that does where one label has 80 % of the rows is reported likewise.
         shuffles: Score the labels in so many other orders too and count the answers that change.
         cache: Of text vectors.
         progress: Told of rows, set by set.
@@ -340,8 +343,8 @@ def _measured(
     labels = [Label(name) for name in names]
     measured, seconds, orders = {}, {}, {}
     plain: dict[str, float] = {}
-    skew: dict[str, Skewed | None] = {}
-    tell_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
+    imbalanced_by_model: dict[str, Imbalanced | None] = {}
+    report_time(models, texts, labels, len(texts) * (1 + shuffles), progress)
     for number, named in enumerate(models):
         part = PartProgress(
             progress, start=number * len(texts), total=len(texts) * len(models), stage=wanted.title
@@ -355,13 +358,22 @@ def _measured(
         else:
             measured[named.name] = measure(gold, with_table(np.arange(len(texts))))
             plain[named.name] = float((probabilities.argmax(1) == gold).mean())
-            skew[named.name] = skewed(gold, probabilities, with_table)
+            imbalanced_by_model[named.name] = imbalanced(gold, probabilities, with_table)
         if shuffles:
-            orders[named.name] = order_check(
+            orders[named.name] = label_order_sensitivity(
                 named.model, texts, labels, probabilities, shuffles=shuffles, cache=cache, progress=progress
             )
     return SetResult(
-        wanted.title, wanted.part, len(texts), names, measured, wanted.counted, seconds, orders, plain, skew
+        wanted.title,
+        wanted.part,
+        len(texts),
+        names,
+        measured,
+        wanted.counted,
+        seconds,
+        orders,
+        plain,
+        imbalanced_by_model,
     )
 
 

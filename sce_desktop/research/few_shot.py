@@ -186,8 +186,8 @@ def few_shot(
         labels = [Label(name) for name in dict.fromkeys(labelled.labels[place] for place in places)]
         index_of = {label.name: index for index, label in enumerate(labels)}
         gold = np.array([index_of[labelled.labels[place]] for place in places], dtype=np.int64)
-        enough = [size for size in sizes if _enough(gold, size)]
-        if not enough:
+        possible_sizes = [size for size in sizes if _has_enough_rows(gold, size)]
+        if not possible_sizes:
             progress.warn(f"The set {name} was excluded: it has too few rows for any size.")
             continue
         before = time.perf_counter()
@@ -198,7 +198,7 @@ def few_shot(
         spent["embed"] += time.perf_counter() - before
         report.rows[name] = len(texts)
         report.accuracies[name] = {}
-        for size in enough:
+        for size in possible_sizes:
             ways = {
                 (title, way): learner
                 for title in spaces
@@ -248,6 +248,6 @@ def drawn(gold: IdArray, size: int, draws: int) -> Iterator[tuple[IdArray, IdArr
         yield np.sort(train), np.setdiff1d(np.arange(len(gold)), train)
 
 
-def _enough(gold: IdArray, size: int) -> bool:
+def _has_enough_rows(gold: IdArray, size: int) -> bool:
     counts = np.bincount(gold)
     return bool(counts.min() >= size and len(gold) - size * len(counts) >= LEAST_TEST_ROWS)

@@ -50,7 +50,7 @@ class SetFit:
 
     def __call__(self, space: Space, draw: Draw, progress: Progress) -> IdArray:
         """Return the labels of the rows to measure by."""
-        unheard = io.StringIO()  # the library prints its losses, bars and advice, whatever it is told
+        unheard = io.StringIO()  # the library prints its losses, bars and advice, whatever its settings
         try:
             with (
                 tempfile.TemporaryDirectory() as scratch,

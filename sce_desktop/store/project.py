@@ -76,13 +76,13 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
                 with what was written since it was opened, and was neither saved by `backup` nor given up: a
                 copy is made, and the sentence says where.
         """
-        told: UserError | None = None
+        failure: UserError | None = None
         if self._database.written and not self._let_go and self._database.lost():
             self._let_go = True
-            told = upkeep.rescue(self._database)
+            failure = upkeep.rescue(self._database)
         self._database.close()
-        if told is not None:
-            raise told
+        if failure is not None:
+            raise failure
 
     def give_up(self) -> None:
         """Let `close` make no copy of a project that is `lost`."""
@@ -100,7 +100,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         except UserError as failure:
             if error is None or lost:
                 raise
-            _LOG.warning("%s", failure)  # what went wrong before is what has to be told
+            _LOG.warning("%s", failure)  # raise what went wrong before
 
     @property
     def path(self) -> Path:
@@ -279,7 +279,7 @@ class Project(LabelMethods, DecisionMethods, ModelMethods):
         """Return what happened to the file while it is open ("was deleted …"); empty if all is well.
 
         Nothing can be written then; `backup` still saves all that was. Cheap, and needed now and then only
-        where somebody looks at the project: whoever writes is told.
+        where somebody looks at the project: a writer gets the error.
         """
         return self._database.lost()
 

@@ -202,7 +202,7 @@ class DecisionMethods:
     def audits(self) -> tuple[Audit, ...]:
         """Return all random samples, oldest first."""
         with self._database.read() as connection:
-            return audits.every(connection)
+            return audits.list_all(connection)
 
     def audit_rows(self, audit_id: int) -> IdArray:
         """Return the rows (n,) of a sample in the order of the draw. KeyError if there is none."""
@@ -247,9 +247,9 @@ class DecisionMethods:
     def coders(self) -> tuple[Coder, ...]:
         """Return all coders but the user, oldest first."""
         with self._database.read() as connection:
-            return coders.every(connection)
+            return coders.list_all(connection)
 
-    def said_of(self, row_id: int) -> list[tuple[str, frozenset[int | str]]]:
+    def answers_of_others(self, row_id: int) -> list[tuple[str, frozenset[int | str]]]:
         """Return name and answer of every other coder who answered a row; answers as `coder_answers`."""
         with self._database.read() as connection:
             return coders.of_row(connection, row_id)

@@ -84,7 +84,7 @@ class LabelMethods:
         """Put ``parts`` in the place of a label.
 
         Its rows count as unlabelled and wait in the queue ``RowQuery(former_ids=(label_id,))`` until they are
-        decided anew; `former_labels` tells what they were.
+        decided again; `former_labels` tells what they were.
 
         Raises:
             UserError: A part has the name of the label itself, or of another one.

@@ -96,7 +96,7 @@ class ModelMethods:
     def runs(self) -> tuple[Run, ...]:
         """Return all runs, oldest first."""
         with self._database.read() as connection:
-            return runs.every(connection)
+            return runs.list_all(connection)
 
     def active_run(self, alias: str) -> Run | None:
         """Return the run that is shown under ``alias``."""
@@ -106,7 +106,7 @@ class ModelMethods:
     def run_before(self, run: Run) -> Run | None:
         """Return the newest other run under the same alias that has scored anything."""
         with self._database.read() as connection:
-            return runs.before(connection, run)
+            return runs.previous(connection, run)
 
     def activate(self, run_id: int) -> None:
         """Show a run under its alias. KeyError if there is none of that id."""
@@ -134,7 +134,7 @@ class ModelMethods:
         return KeptModel(name or "", bool(chosen))
 
     def use_model(self, name: str, *, chosen: bool) -> None:
-        """Keep which model scores; ``chosen``: a person said so. No step of the history."""
+        """Keep which model scores; ``chosen``: by a person. No step of the history."""
         with self._database.write(durable=True) as connection:
             connection.execute(schema.project.update().values(model=name or None, model_chosen=chosen))
 
@@ -199,7 +199,7 @@ class ModelMethods:
     def versions(self) -> tuple[ModelVersion, ...]:
         """Return all model versions, oldest first."""
         with self._database.read() as connection:
-            return versions.every(connection)
+            return versions.list_all(connection)
 
     def version_weights(self, version_id: int) -> bytes:
         """Return the weights of a version as they were given. KeyError if there is none of that id."""

@@ -29,7 +29,7 @@ def examine(progress: Progress) -> dict[str, Any]:
     from sce_desktop.ml.hub.session import devices
 
     models = []
-    names = dict.fromkeys([DEFAULT_MODEL, *(entry.name for entry in catalog.list())])
+    names = dict.fromkeys([DEFAULT_MODEL, *(entry.name for entry in catalog.list_models())])
     for done, name in enumerate(names):
         progress.report(done, len(names), stage=_("verifying models"))
         progress.check()

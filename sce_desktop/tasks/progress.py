@@ -1,4 +1,4 @@
-"""Progress of a part, told to whoever watches the whole."""
+"""Progress of a part, reported to whoever watches the whole."""
 
 from __future__ import annotations
 

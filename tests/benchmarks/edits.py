@@ -47,8 +47,8 @@ def edit(folder: str) -> None:
     until(
         lambda: (
             controllers.workspace.counts is not None
-            and not controllers.workspace.lanes.reads.busy
-            and not controllers.workspace.lanes.files.busy
+            and not controllers.workspace.workers.reads.busy
+            and not controllers.workspace.workers.files.busy
         )
     )
     project = controllers.workspace.project
@@ -60,15 +60,15 @@ def edit(folder: str) -> None:
     def watch(phase: str, begin: Callable[[], object]) -> None:
         def live() -> None:
             begin()
-            busy = (controllers.workspace.lanes.edits, controllers.workspace.lanes.files)
-            while any(lane.busy for lane in busy):
+            busy = (controllers.workspace.workers.edits, controllers.workspace.workers.files)
+            while any(worker.busy for worker in busy):
                 QTest.keyClick(view.table, Qt.Key.Key_J)
                 rest = time.monotonic() + PAUSE_S
                 until(lambda rest=rest: time.monotonic() > rest)
             until(
                 lambda: (
                     not controllers.workspace._count_soon.isActive()
-                    and not controllers.workspace.lanes.reads.busy
+                    and not controllers.workspace.workers.reads.busy
                 )
             )
 

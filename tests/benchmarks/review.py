@@ -119,7 +119,7 @@ def review(folder: str) -> None:
     program = Program()
     controllers, until = program.session, program.until
     controllers.projects.open_project(Path(folder) / "review.sce")
-    until(lambda: controllers.workspace.counts is not None and not controllers.workspace.lanes.reads.busy)
+    until(lambda: controllers.workspace.counts is not None and not controllers.workspace.workers.reads.busy)
     (view,) = program.window.findChildren(RowsView)
     (panel,) = program.window.findChildren(RowPanel)
     table = view.table.viewport()
@@ -177,7 +177,7 @@ def review(folder: str) -> None:
                 )
             )
         view.model.idsChanged.disconnect(heard)
-        until(lambda: not controllers.workspace.lanes.reads.busy)
+        until(lambda: not controllers.workspace.workers.reads.busy)
 
     runs = controllers.workspace.runs
     for number in range(CHANGES):
@@ -195,7 +195,7 @@ def review(folder: str) -> None:
             "filter: search",
         )
         controllers.navigation.set_query(replace(controllers.navigation.query, search=""))
-        until(lambda: not controllers.workspace.lanes.reads.busy)
+        until(lambda: not controllers.workspace.workers.reads.busy)
         for order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.RARE, RowOrder.DISAGREE, RowOrder.FILE):
             query = order_by(controllers.navigation.query, order, runs)
             shown(lambda query=query: controllers.navigation.set_query(query), f"order: {order.value}")

@@ -116,14 +116,14 @@ class Program:
 
         from sce_desktop.app import make_application, make_window
         from sce_desktop.controllers.controllers import Controllers
-        from sce_desktop.controllers.jobs import Lanes
+        from sce_desktop.controllers.jobs import WorkerQueues
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.appearance import Theme
 
         self.app = make_application()
-        self.lanes = Lanes()
+        self.workers = WorkerQueues()
         theme = Theme(self.app, "light")
-        self.controllers: Controllers = Controllers(self.lanes, Settings.load())
+        self.controllers: Controllers = Controllers(self.workers, Settings.load())
         self.window = make_window(self.controllers, theme)
         self.window.show()
         idle: list[bool] = []
@@ -158,11 +158,11 @@ class Program:
         return [bool(row is not None and row.scores and row.scores[0] is not None) for row in data]
 
     def end(self) -> None:
-        """Close the window and join the lanes."""
+        """Close the window and join the workers."""
         self.window.close()
         self.until(lambda: not self.window.isVisible())
-        for lane in self.lanes:
-            lane.close()
+        for worker in self.workers:
+            worker.close()
 
 
 def start(folder: str) -> None:
@@ -235,9 +235,9 @@ def tune(folder: str) -> None:
     for place, label in enumerate(controllers.workspace.labels):
         if len(mine := ids[tops == place]):
             controllers.edits.decide(mine.tolist(), Decision.LABEL, [label.id or 0])
-            until(lambda: not controllers.workspace.lanes.edits.busy)  # a long edit refuses the next one
+            until(lambda: not controllers.workspace.workers.edits.busy)  # a long edit refuses the next one
     program.window.docks["Fine-tune"].bring()
-    until(lambda: not controllers.workspace.lanes.reads.busy)
+    until(lambda: not controllers.workspace.workers.reads.busy)
     tuner = controllers.tuner
 
     def learn() -> None:
@@ -287,7 +287,7 @@ def work(folder: str, seconds: str) -> None:
     heart.during(
         "rows are imported and counted", lambda: until(lambda: controllers.workspace.counts is not None)
     )
-    until(lambda: not controllers.workspace.lanes.files.busy)
+    until(lambda: not controllers.workspace.workers.files.busy)
     controllers.edits.set_labels([Label(name) for name in LABELS])
     controllers.scorer.score()
     until_then = time.monotonic() + float(seconds)

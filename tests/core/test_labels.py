@@ -17,7 +17,7 @@ from sce_desktop.core.labels import (
     roll_up,
 )
 
-SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]  # B13
+SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
 
 
 def test_names_are_opaque_and_stay_as_typed() -> None:
@@ -37,7 +37,7 @@ def test_labels_keep_what_they_carry() -> None:
         (["", "a"], "no name"),
         ([" \t", "a"], "no name"),
         (["a", "b", "a"], "twice"),
-        (["complaint", "complaint "], "twice"),  # B15
+        (["complaint", "complaint "], "twice"),
     ],
 )
 def test_bad_label_sets_are_refused(names: list[str], reason: str) -> None:
@@ -57,7 +57,7 @@ def test_one_label_is_a_question_but_no_choice() -> None:
 
 
 def test_look_alikes_by_case_spaces_and_unicode_form() -> None:
-    names = ["Billing", "other", "billing ", "BILLING", "Caf\u00e9", "Cafe\u0301"]  # B14
+    names = ["Billing", "other", "billing ", "BILLING", "Caf\u00e9", "Cafe\u0301"]
     assert look_alikes(names) == [("Billing", "billing ", "BILLING"), ("Caf\u00e9", "Cafe\u0301")]
     assert look_alikes(["Straße", "STRASSE"]) == [("Straße", "STRASSE")]
     assert look_alikes(SEPARATORS) == []

@@ -41,7 +41,7 @@ def test_b01_another_encoding_can_be_chosen(tmp_path: Path) -> None:
     assert result.table.options.encoding == "cp1250"
 
 
-def test_b01_bytes_that_do_not_decode_are_told_by_line(tmp_path: Path) -> None:
+def test_b01_bytes_that_do_not_decode_are_reported_by_line(tmp_path: Path) -> None:
     result = read_bytes(tmp_path, "id,text\n1,für\n2,groß\n3,Zoë\n".encode("cp1252"), encoding="utf-8")
     assert result.rows == [("1", "f�r"), ("2", "gro�"), ("3", "Zo�")]
     assert result.problem_lines == [2, 3, 4]
@@ -123,14 +123,14 @@ def test_b04_quotes_can_be_plain_text(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("later", ['5;"fine, too"\n', '5;"fine" again\n', '5;""\n', '5;a "word" more\n'])
-def test_b04_an_unclosed_quote_is_told_whatever_quotes_follow(tmp_path: Path, later: str) -> None:
+def test_b04_an_unclosed_quote_is_reported_whatever_quotes_follow(tmp_path: Path, later: str) -> None:
     result = read_bytes(tmp_path, f'id;text\n4;"unclosed starts here\n{later}6;x\n')
     assert [row[0] for row in result.rows] == ["4", "5", "6"]
     assert result.rows[0][1] == '"unclosed starts here'
     assert result.problem_lines == [2]
 
 
-def test_b04_rows_that_a_quote_may_have_swallowed_are_told(tmp_path: Path) -> None:
+def test_b04_rows_that_a_quote_may_have_swallowed_are_reported(tmp_path: Path) -> None:
     result = read_bytes(tmp_path, 'id;text\n1;a\n4;"unclosed\n5;fine"\n6;x\n')
     assert result.rows == [("1", "a"), ("4", "unclosed\n5;fine"), ("6", "x")]
     assert result.problem_lines == [3]
@@ -165,7 +165,7 @@ def test_b10_ids_stay_as_they_are(tmp_path: Path) -> None:
     assert not result.table.problems
 
 
-def test_b12_one_bad_line_in_a_big_file_is_told_by_number(tmp_path: Path) -> None:
+def test_b12_one_bad_line_in_a_big_file_is_reported_by_number(tmp_path: Path) -> None:
     bad = 17_777
     with (tmp_path / "big.csv").open("w", encoding="utf-8") as file:
         file.write("id,text,city\n")

@@ -179,7 +179,7 @@ def test_a_file_that_grows_is_read_up_to_its_size_at_opening(tmp_path: Path) -> 
     assert "grew" in progress.warnings[0]
 
 
-def test_a_file_that_shrinks_is_told(tmp_path: Path) -> None:
+def test_a_file_that_shrinks_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     path.write_text("id,text\n" + "1,x\n" * 50)
     table = open_table(path)
@@ -299,7 +299,7 @@ def test_what_the_csv_module_writes_is_read_exactly(
         ("1,2,3,,", "5 cells, expected 3. Extra cells were empty and were dropped."),
     ],
 )
-def test_ragged_records_are_told_in_numbers(tmp_path: Path, line: str, message: str) -> None:
+def test_ragged_records_are_reported_in_numbers(tmp_path: Path, line: str, message: str) -> None:
     result = read_bytes(tmp_path, f"a,b,c\n1,2,3\n{line}\n", delimiter=",")
     assert [(problem.line, problem.message) for problem in result.table.problems] == [(3, message)]
 

@@ -58,7 +58,7 @@ def test_backslash_escapes_are_found_and_told(tmp_path: Path, content: str, rows
     assert "(backslash escapes)" in result.table.doubts[0].sentence
 
 
-def test_escapes_far_below_are_told_by_line(tmp_path: Path) -> None:
+def test_escapes_far_below_are_reported_by_line(tmp_path: Path) -> None:
     content = "id,text\n" + '1,"plain, as it is"\n' * 50_000 + '2,"She said \\"never again\\", then left"\n'
     result = read_bytes(tmp_path, content)
     assert "backslash before a quote" in result.table.problems[0].message

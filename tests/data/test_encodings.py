@@ -59,7 +59,7 @@ def test_of_encodings_that_read_the_sample_alike_the_commoner_one_is_taken(tmp_p
     assert result.table.options.encoding == "cp1250"
 
 
-def test_two_readings_that_remain_are_told_with_the_line_that_differs(tmp_path: Path) -> None:
+def test_two_readings_that_remain_are_reported_with_the_line_that_differs(tmp_path: Path) -> None:
     lines = ["Plain words first", "Na lince mi ochotně a rychle poradili, nechal krabici na dešti"]
     content = "text\n" + "".join(f"{line}\n" for line in lines * 4)
     result = read_bytes(tmp_path, content.encode("iso8859_2"))
@@ -75,7 +75,7 @@ def test_two_readings_that_remain_are_told_with_the_line_that_differs(tmp_path: 
     assert not chosen.table.doubts
 
 
-def test_lines_of_json_are_told_too(tmp_path: Path) -> None:
+def test_lines_of_json_are_reported_too(tmp_path: Path) -> None:
     line = "Na lince mi ochotně a rychle poradili, nechal krabici na dešti"
     content = "".join(f'{{"id": {number}, "text": "{line}"}}\n' for number in range(4))
     result = read_bytes(tmp_path, content.encode("iso8859-2"), "a.jsonl")
@@ -90,7 +90,7 @@ def test_the_other_reading_is_among_the_encodings_on_offer(tmp_path: Path) -> No
     assert [row[0] for row in preview.rows] == ["Aboneliğimi iptal edin", "şifre", "Siparişim yok"]
 
 
-def test_a_line_far_below_is_told_by_its_number(tmp_path: Path) -> None:
+def test_a_line_far_below_is_reported_by_its_number(tmp_path: Path) -> None:
     content = b"id,text\n" + b"1,plain\n" * 70_000 + "2,Łódź i już\n".encode("cp1250")
     (tmp_path / "a.csv").write_bytes(content)
     guess = guess_encoding(tmp_path / "a.csv", len(content))

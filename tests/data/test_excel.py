@@ -172,7 +172,7 @@ def test_ids_keep_their_zeros_and_all_their_digits(tmp_path: Path) -> None:
     assert read(path).rows == [tuple(text for _, _, text in found)]
 
 
-def test_formulas_without_a_saved_result_are_told_and_their_rows_kept(tmp_path: Path) -> None:
+def test_formulas_without_a_saved_result_are_reported_and_their_rows_kept(tmp_path: Path) -> None:
     path = xlsx(
         tmp_path / "a.xlsx",
         cells(A1="id", B1="text")

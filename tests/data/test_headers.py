@@ -132,7 +132,7 @@ def test_a_text_file_that_surely_is_a_table_is_read_as_one(tmp_path: Path, conte
     assert len(result.rows[0]) == 2
 
 
-def test_a_text_file_that_may_be_a_table_is_told(tmp_path: Path) -> None:
+def test_a_text_file_that_may_be_a_table_is_reported(tmp_path: Path) -> None:
     result = read_bytes(tmp_path, "Hello, you\nBye, now\n", "a.txt")
     assert [row[0] for row in result.rows] == ["Hello, you", "Bye, now"]
     assert doubts(result) == [("delimiter", ",", "--delimiter ,")]

@@ -162,7 +162,7 @@ def test_a_gzipped_document(tmp_path: Path) -> None:
     assert read(tmp_path / "a.json.gz").rows == ROWS
 
 
-def test_keys_that_are_there_twice_are_told(tmp_path: Path) -> None:
+def test_keys_that_are_there_twice_are_reported(tmp_path: Path) -> None:
     lines = '{"a":"x","a":"y"}\n{"a":"z","b":{"c":1,"d":[{"c":2,"c":3}]}}\n'
     result = read_bytes(tmp_path, lines, "a.jsonl")
     assert result.rows == [("y", None), ("z", '{"c": 1, "d": [{"c": 3}]}')]
@@ -183,7 +183,7 @@ def test_deep_values_are_kept(tmp_path: Path, depth: int) -> None:
     assert read_bytes(tmp_path, f'{{"data": [{{"a":\n{deep}}}]}}', "a.json").rows == [(deep,)]
 
 
-def test_values_too_deep_to_read_are_told(tmp_path: Path) -> None:
+def test_values_too_deep_to_read_are_reported(tmp_path: Path) -> None:
     result = read_bytes(tmp_path, '{"a":' + "[" * 100_000 + "]" * 100_000 + '}\n{"a":"x"}\n', "a.jsonl")
     assert (result.rows, [p.message for p in result.table.problems]) == (
         [("x",)],

@@ -40,7 +40,7 @@ def test_lists_and_objects_are_json_text(tmp_path: Path) -> None:
     assert result.rows == [('[1.10, "é\\n", null]', '{"k": true}')]
 
 
-def test_bad_lines_are_told_and_left_out(tmp_path: Path) -> None:
+def test_bad_lines_are_reported_and_left_out(tmp_path: Path) -> None:
     result = read_bytes(
         tmp_path, '{"a":"x"}\n\n{"a":\n[1]\n{}\n{"a":"y"}\n' + "[" * 100_000 + "\n", "a.ndjson"
     )

@@ -10,7 +10,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.data.labels_file import read_labels, write_labels
 
-B13 = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
+SEPARATORS = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
 
 
 def labels(folder: Path, content: str | bytes, name: str) -> tuple[Label, ...]:
@@ -21,8 +21,8 @@ def labels(folder: Path, content: str | bytes, name: str) -> tuple[Label, ...]:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_b13_one_name_a_line_as_it_stands(tmp_path: Path, encoding: str, end: str) -> None:
-    content = end.join([*B13, "", " Größe ", " ", "last"]).encode(encoding)
-    assert labels(tmp_path, content, "labels.txt") == tuple(map(Label, [*B13, " Größe ", "last"]))
+    content = end.join([*SEPARATORS, "", " Größe ", " ", "last"]).encode(encoding)
+    assert labels(tmp_path, content, "labels.txt") == tuple(map(Label, [*SEPARATORS, " Größe ", "last"]))
 
 
 def test_a_table_with_every_field(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_json(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["labels.csv", "labels.tsv", "labels.xlsx", "labels.json"])
 def test_labels_are_read_back_as_written(tmp_path: Path, name: str) -> None:
     written = (
-        *map(Label, B13),
+        *map(Label, SEPARATORS),
         Label("=1+1", "a\nb; c", ("x; y", '"z"'), "#ff0000", "Ctrl+1", id=7),
         Label(" spaced ", "", ("s",)),
     )
@@ -72,12 +72,12 @@ def test_labels_are_read_back_as_written(tmp_path: Path, name: str) -> None:
 
 
 def test_a_text_file_holds_names_only(tmp_path: Path) -> None:
-    write_labels(tmp_path / "a.txt", [Label(name, id=3, colour="#3b6fd8") for name in B13])
-    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, B13))
+    write_labels(tmp_path / "a.txt", [Label(name, id=3, colour="#3b6fd8") for name in SEPARATORS])
+    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, SEPARATORS))
     for label in (Label("a", "described"), Label("two\nlines")):
         with pytest.raises(UserError, match="names"):
             write_labels(tmp_path / "a.txt", [label])
-    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, B13))
+    assert read_labels(tmp_path / "a.txt") == tuple(map(Label, SEPARATORS))
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ def test_arise_and_mnds(tmp_path: Path) -> None:
         (sources.read_mnds, "a,b\n"),
     ],
 )
-def test_another_file_is_told(tmp_path: Path, read: object, content: str) -> None:
+def test_another_file_is_reported(tmp_path: Path, read: object, content: str) -> None:
     path = tmp_path / "file"
     path.write_text(content, encoding="utf-8")
     with pytest.raises(UserError):

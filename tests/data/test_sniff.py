@@ -29,7 +29,7 @@ def encodings(folder: Path, content: bytes) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("encoding", TEXTS)
-def test_legacy_encodings_are_told_by_their_texts(tmp_path: Path, encoding: str) -> None:
+def test_legacy_encodings_are_reported_by_their_texts(tmp_path: Path, encoding: str) -> None:
     content = f"id,text\n1,{TEXTS[encoding]}\n".encode(encoding)
     found = encodings(tmp_path, content)
     assert content.decode(found[0]) == content.decode(encoding)

@@ -228,7 +228,7 @@ def test_an_emoji_counts_two_in_excel_and_the_message_says_so(tmp_path: Path) ->
         write_table(tmp_path / "b.xlsx", ["text"], [[["x" * 32_768]]])
 
 
-def test_one_cell_is_told_as_one(tmp_path: Path) -> None:
+def test_one_cell_is_reported_as_one(tmp_path: Path) -> None:
     progress = SilentProgress()
     write_table(tmp_path / "a.csv", ["text"], [[["=1+1"]]], excel_safe=True, progress=progress)
     assert "before 1 cell " in progress.warnings[0]

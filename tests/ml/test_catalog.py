@@ -19,11 +19,11 @@ from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
 
 def names() -> list[str]:
-    return [entry.name for entry in catalog.list()]
+    return [entry.name for entry in catalog.list_models()]
 
 
 def test_the_baselines_model_comes_with_the_program() -> None:
-    entry = next(entry for entry in catalog.list() if entry.name == catalog.MINILM)
+    entry = next(entry for entry in catalog.list_models() if entry.name == catalog.MINILM)
     assert (entry.kind, entry.bundled, entry.licence) == ("similarity", True, "apache-2.0")
     assert entry.size > 80_000_000
     assert catalog.resolve(catalog.MINILM) == entry.folder
@@ -34,7 +34,7 @@ def test_the_baselines_model_comes_with_the_program() -> None:
 def test_listing_needs_neither_torch_nor_the_packages_code() -> None:
     code = (
         "import sys; from sce_desktop.ml.hub import catalog\n"
-        "catalog.list(); catalog.resolve(catalog.MINILM)\n"
+        "catalog.list_models(); catalog.resolve(catalog.MINILM)\n"
         f"heavy = ('torch', 'transformers', {catalog.MINILM_PACKAGE!r})\n"
         "print([name for name in heavy if name in sys.modules])"
     )
@@ -77,7 +77,7 @@ def test_the_models_may_lie_elsewhere(tmp_path: Path) -> None:
     assert (entry.name, entry.kind, entry.folder.parent) == ("tiny-sentences", "similarity", elsewhere)
     assert catalog.resolve("tiny-sentences", models_dir=elsewhere) == entry.folder
     assert "tiny-sentences" not in names()
-    assert entry in catalog.list(elsewhere)
+    assert entry in catalog.list_models(elsewhere)
 
 
 @pytest.mark.parametrize("name", ["../evil", ".hidden", "a/b/c", "", "-", "a\nb", catalog.MINILM, "tiny"])
@@ -100,7 +100,7 @@ def test_what_is_no_model_is_not_added(tmp_path: Path) -> None:
         catalog.add(folder)
 
 
-def test_too_small_a_disk_is_told_before_copying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_a_disk_is_reported_before_copying(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tiny_sce(tmp_path)
     usage = type("Usage", (), {"free": 1_000_000})()
     monkeypatch.setattr(catalog.shutil, "disk_usage", lambda _: usage)
@@ -179,7 +179,7 @@ def test_a_spoilt_folder_hides_no_other_model(tmp_path: Path) -> None:
     entry = catalog.add(tiny_sce(tmp_path), name="spoilt")
     catalog.add(tiny_sentence_transformer(tmp_path), name="well")
     (entry.folder / "config.json").write_text("{", encoding="utf-8")
-    problems = {entry.name: entry.problem for entry in catalog.list()}
+    problems = {entry.name: entry.problem for entry in catalog.list_models()}
     assert "config.json is damaged" in problems["spoilt"]
     assert problems["well"] == ""
     catalog.remove("spoilt")
@@ -325,7 +325,7 @@ def test_terms_of_any_model_on_the_hub(hub: FakeHub) -> None:
         catalog.look("nobody")
 
 
-def test_too_small_a_disk_is_told_before_fetching(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_a_disk_is_reported_before_fetching(hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000_000})())
     with pytest.raises(UserError, match="make space first"):
         catalog.get("somebody/tiny-sce")

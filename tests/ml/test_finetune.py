@@ -141,7 +141,7 @@ def test_a_folder_with_what_was_learned(tuned: FineTuned, tmp_path: Path) -> Non
     )
 
 
-# --- bad input: issue 6, and anchors B22 and B24 -----------------------------------------------------------
+# --- bad input ---------------------------------------------------------------------------------------------
 
 
 def test_rows_of_one_label_teach_nothing(base: SCEModel) -> None:
@@ -169,7 +169,7 @@ def test_one_example_of_each_label_is_enough_to_learn_from(base: SCEModel) -> No
     assert (after[range(3), range(3)] > before[range(3), range(3)]).all()
 
 
-def test_contradictions_are_told_and_stay_in_one_fold(base: SCEModel) -> None:
+def test_contradictions_are_reported_and_stay_in_one_fold(base: SCEModel) -> None:
     tuned, warnings = tune(base, [*TEXTS, TEXTS[0], TEXTS[0]], [*GOLD, 1, 0])
     assert warnings == ["Texts with different labels in different rows: 1. All are used."]
     assert len(tuned.measured) == len(TEXTS) + 2
@@ -247,7 +247,7 @@ def test_stop_in_a_later_fold_keeps_what_was_measured_before(base: SCEModel) -> 
     np.testing.assert_allclose(tuned.after, whole.heads.measured[Way.SCE][:count], atol=1e-5)
 
 
-def test_every_epoch_is_told(base: SCEModel) -> None:
+def test_every_epoch_is_reported(base: SCEModel) -> None:
     told: list[Epoch] = []
 
     def on_epoch(epoch: Epoch) -> bool:
@@ -276,8 +276,8 @@ def test_progress_goes_from_nothing_to_all(base: SCEModel) -> None:
     assert reports[-1][0] == reports[-1][1]
 
 
-def test_skewed_rows_are_learned_from(base: SCEModel) -> None:
-    """B22 (c): 99 to 1, and the rare label is not lost."""
+def test_imbalanced_rows_are_learned_from(base: SCEModel) -> None:
+    """99 to 1, and the rare label is not lost."""
     texts = [f"{text} {word}" for word in ("new", "old", "very", "never") for text in TEXTS[:6]]
     tuned, _ = tune(base, [*texts, *TEXTS[6:8]], [0] * len(texts) + [1, 1])
     found = tuned.model.probabilities(TEXTS[8:12], LABELS[:2]).probabilities

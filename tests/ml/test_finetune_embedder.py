@@ -361,7 +361,7 @@ def test_stop_while_rows_are_read_and_fitted_is_heard_there(
 ) -> None:
     """After the first look: in the second batch of texts, or in the second epoch of the fit."""
     encode, fit = NativeEmbedder.encode, Fitter.fit
-    enough = reading = False
+    stop_early = reading = False
     batches = epochs = 0
 
     def in_batches(self: NativeEmbedder, texts: list[str], **options: object) -> object:
@@ -374,20 +374,20 @@ def test_stop_while_rows_are_read_and_fitted_is_heard_there(
     forward = NativeEmbedder._forward
 
     def counted(self: NativeEmbedder, ids: list[list[int]]) -> object:
-        nonlocal batches, enough
+        nonlocal batches, stop_early
         if reading and not stop_in_fit:
             batches += 1
-            enough = True
+            stop_early = True
         return forward(self, ids)
 
     def in_epochs(
         self: Fitter, recipes: object, *, on_epoch: Callable[..., bool], **options: object
     ) -> object:
         def watched(epoch: int, loss: float, apart: float | None) -> bool:
-            nonlocal epochs, enough
+            nonlocal epochs, stop_early
             if reading and stop_in_fit:
                 epochs += 1
-                enough = True
+                stop_early = True
             return on_epoch(epoch, loss, apart)
 
         return fit(self, recipes, on_epoch=watched, **options)  # type: ignore[arg-type]
@@ -395,7 +395,7 @@ def test_stop_while_rows_are_read_and_fitted_is_heard_there(
     monkeypatch.setattr(NativeEmbedder, "encode", in_batches)
     monkeypatch.setattr(NativeEmbedder, "_forward", counted)
     monkeypatch.setattr(Fitter, "fit", in_epochs)
-    found = slow(base, on_epoch=lambda _: not enough)
+    found = slow(base, on_epoch=lambda _: not stop_early)
     assert found.cut_short
     assert found.adapted is not None
     assert found.adapted.sentence.startswith("Stopped before")
@@ -420,7 +420,7 @@ def test_cancel_keeps_nothing(base: SCEModel, check: int) -> None:
         slow(base, progress=StopsAt(check))
 
 
-def test_every_step_is_told(base: SCEModel) -> None:
+def test_every_step_is_reported(base: SCEModel) -> None:
     told: list[Epoch] = []
     reports: list[tuple[int, int | None]] = []
 

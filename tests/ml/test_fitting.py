@@ -79,9 +79,9 @@ def test_an_example_says_what_a_row_is_not() -> None:
 def test_rare_labels_count_as_much_as_frequent_ones() -> None:
     whole, test = examples(300, seed=2), examples(300, seed=2)
     rare = torch.cat([torch.nonzero(whole.gold != 0)[:, 0], torch.nonzero(whole.gold == 0)[:4, 0]])
-    skewed = whole.part(rare.numpy())
+    imbalanced = whole.part(rare.numpy())
     answers = [
-        right(test, Fitter(skewed, balanced=balanced).fit([Recipe(10, 1.0)]).weights[0])
+        right(test, Fitter(imbalanced, balanced=balanced).fit([Recipe(10, 1.0)]).weights[0])
         for balanced in (False, True)
     ]
     assert answers[1] > answers[0] + 0.05

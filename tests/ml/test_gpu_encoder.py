@@ -197,7 +197,7 @@ def test_running_out_of_memory_halves_the_batch_and_later_ones(monkeypatch: pyte
     assert max(gpu.copy.tried[8:]) <= 8  # the second window did not start with 16 again
 
 
-def test_no_memory_for_one_text_is_told() -> None:
+def test_no_memory_for_one_text_is_reported() -> None:
     with pytest.raises(UserError, match="no memory left"):
         PretendedGPU(room=0).encode(["late", "early"])
 

@@ -31,7 +31,7 @@ def offline(*_: Any, **__: Any) -> Any:
     raise fetching.NoHub("the hub does not answer: check the network")
 
 
-def test_terms_are_told_before_fetching(
+def test_terms_are_reported_before_fetching(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told: list[str] = []
@@ -92,7 +92,7 @@ def test_progress_and_cancel_of_a_download(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     with pytest.raises(Cancelled):
         catalog.get("somebody/llm", progress=StoppingProgress(2))
-    assert "somebody/llm" not in [entry.name for entry in catalog.list()]
+    assert "somebody/llm" not in [entry.name for entry in catalog.list_models()]
     reports: list[tuple[int, int | None]] = []
 
     class Watching(SilentProgress):
@@ -100,7 +100,7 @@ def test_progress_and_cancel_of_a_download(tmp_path: Path, monkeypatch: pytest.M
             reports.append((done, total))
 
     catalog.get("somebody/llm", progress=Watching())
-    assert [entry.kind for entry in catalog.list() if entry.name == "somebody/llm"] == ["llm"]
+    assert [entry.kind for entry in catalog.list_models() if entry.name == "somebody/llm"] == ["llm"]
     assert reports[-1][0] == reports[-1][1]
     assert 0 < reports[-1][1] <= total  # type: ignore[operator]
 

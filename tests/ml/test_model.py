@@ -46,7 +46,7 @@ def test_a_text_is_drawn_to_the_label_that_it_names(model: SCEModel) -> None:
 
 @pytest.mark.parametrize(("architecture", "attention"), KINDS)
 def test_label_order_permutes_the_columns_and_changes_nothing_else(architecture: Any, attention: Any) -> None:
-    """X3, through the whole model: texts alone and together, label sets small and large."""
+    """Through the whole model: texts alone and together, label sets small and large."""
     model = tiny_sce_model(architecture=architecture, attention=attention)
     labels = [*LABELS, *(Label(f"label {i}") for i in range(30))]
     generator = np.random.default_rng(0)
@@ -84,7 +84,6 @@ def test_one_label_is_a_question_and_none_is_refused(model: SCEModel) -> None:
 
 
 def test_label_names_are_opaque(model: SCEModel) -> None:
-    """B13."""
     names = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}", "%s", "\\n", "{0.__class__}"]
     text = 'Soup, hot; and "fresh"\n2nd line'
     found = model.probabilities([text], [Label(name) for name in names]).probabilities

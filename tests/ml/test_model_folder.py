@@ -218,7 +218,7 @@ def test_pushing_uploads_the_whole_folder(monkeypatch: pytest.MonkeyPatch) -> No
     assert b"# tiny" in uploaded["README.md"]
 
 
-# --- folders in bad shape (B20) ----------------------------------------------------------------------------
+# --- folders in bad shape ----------------------------------------------------------------------------------
 
 
 def refused(folder: Path | str, match: str) -> None:
@@ -324,7 +324,7 @@ def test_a_refused_model_leaves_a_loaded_one_alone(tmp_path: Path) -> None:
     np.testing.assert_array_equal(probabilities(model, LABELS), before)
 
 
-def test_a_full_disk_is_told_whoever_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_reported_whoever_finds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def no_room(*_: object) -> dict[str, str]:
         raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
 

@@ -195,7 +195,7 @@ def test_neither_the_main_wheel_nor_the_sdist_takes_a_model_package() -> None:
 
 
 def test_an_installed_package_is_found_by_name(package: Path) -> None:
-    (entry,) = [entry for entry in catalog.list() if entry.name == "tiny-words"]
+    (entry,) = [entry for entry in catalog.list_models() if entry.name == "tiny-words"]
     assert (entry.kind, entry.licence, entry.bundled, entry.problem) == ("sce", "mit", False, "")
     assert (entry.folder, entry.package) == (package, "sce-desktop-tiny-words")
     assert catalog.resolve("tiny-words") == package
@@ -212,17 +212,17 @@ def test_the_users_own_model_comes_before_the_programs_and_that_before_a_package
     monkeypatch.setattr(catalog.paths, "bundled_models_dir", lambda: shipped)
     shutil.copytree(package, shipped / "a-model-that-somebody-wrote-there")
     assert catalog.resolve("tiny-words") == shipped / "tiny-words"
-    assert [entry.name for entry in catalog.list() if entry.folder.parent == shipped] == ["tiny-words"]
+    assert [entry.name for entry in catalog.list_models() if entry.folder.parent == shipped] == ["tiny-words"]
     own = catalog.paths.models_dir() / "tiny-words"
     shutil.copytree(package, own)
     assert catalog.resolve("tiny-words") == own
-    assert [entry.folder for entry in catalog.list() if entry.name == "tiny-words"] == [own]
+    assert [entry.folder for entry in catalog.list_models() if entry.name == "tiny-words"] == [own]
     shutil.rmtree(shipped)
     shutil.rmtree(own)
     assert catalog.resolve("tiny-words") == package
 
 
-def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
+def test_a_damaged_package_is_reported_in_one_sentence(package: Path) -> None:
     weights = package / "model.safetensors"
     content = weights.read_bytes()
     weights.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
@@ -230,7 +230,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
         catalog.resolve("tiny-words")
     assert catalog.verify("tiny-words").problem == "model.safetensors does not match its hash"
     weights.write_bytes(content[:-1])
-    (entry,) = [entry for entry in catalog.list() if entry.name == "tiny-words"]
+    (entry,) = [entry for entry in catalog.list_models() if entry.name == "tiny-words"]
     assert entry.problem == "model.safetensors is cut or damaged"
     (package / "tokenizer.json").unlink()
     with pytest.raises(UserError, match="reinstall it with `pip install --force-reinstall"):
@@ -238,7 +238,7 @@ def test_a_damaged_package_is_told_in_one_sentence(package: Path) -> None:
     (package / manifest.MANIFEST).write_text('{"files": []}', encoding="utf-8")
     with pytest.raises(UserError, match=r"sce-manifest\.json is damaged"):
         catalog.resolve("tiny-words")
-    assert "damaged" in next(e.problem for e in catalog.list() if e.name == "tiny-words")
+    assert "damaged" in next(e.problem for e in catalog.list_models() if e.name == "tiny-words")
 
 
 def test_what_pip_installed_is_removed_by_pip(package: Path) -> None:
@@ -251,10 +251,10 @@ def test_what_pip_installed_is_removed_by_pip(package: Path) -> None:
 
 def test_looking_for_packages_runs_none_of_their_code(package: Path) -> None:
     (package / "__init__.py").write_text("raise SystemExit", encoding="utf-8")
-    assert "tiny-words" in [entry.name for entry in catalog.list()]
+    assert "tiny-words" in [entry.name for entry in catalog.list_models()]
     (package.parent / "__init__.py").write_text("raise SystemExit", encoding="utf-8")
     importlib.invalidate_caches()
-    assert "tiny-words" in [entry.name for entry in catalog.list()]
+    assert "tiny-words" in [entry.name for entry in catalog.list_models()]
     assert model_packages.NAMESPACE not in sys.modules
 
 
@@ -398,7 +398,7 @@ def test_a_bad_wheel_leaves_nothing(
     assert not [path for path in set(tmp_path.rglob("*")) - before if path.name == "evil.json"]
 
 
-def test_what_is_no_zip_is_told(wheel: Path, tmp_path: Path) -> None:
+def test_what_is_no_zip_is_reported(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "cut.whl").write_bytes(wheel.read_bytes()[:-200])
     (tmp_path / "text.whl").write_text("no wheel", encoding="utf-8")
     for name in ("cut.whl", "text.whl"):

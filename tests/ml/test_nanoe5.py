@@ -121,7 +121,7 @@ def test_text_is_normalised_and_cut_as_sentencepiece_does(
 
 
 @pytest.mark.parametrize("spoil", [lambda b: b[:200], lambda b: b"GGUF" + b[4:], lambda b: b[:-100]])
-def test_another_or_a_cut_file_is_told(tmp_path: Path, spoil) -> None:  # type: ignore[no-untyped-def]
+def test_another_or_a_cut_file_is_reported(tmp_path: Path, spoil) -> None:  # type: ignore[no-untyped-def]
     _file(tmp_path / "model.bin")
     (tmp_path / "bad.bin").write_bytes(spoil((tmp_path / "model.bin").read_bytes()))
     with pytest.raises(UserError, match=r"bad\.bin is not the model file"):

@@ -175,7 +175,7 @@ def test_one_file_again_after_several_and_the_other_way_round(
     SCEModel.from_pretrained(several)
 
 
-def test_a_missing_or_damaged_part_is_told(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_or_damaged_part_is_reported(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalog, "_bundled", lambda: {"several": several})
     assert catalog.verify("several").ok
     last = folders.weight_files(several)[-1]

@@ -51,7 +51,7 @@ def test_the_cpu_is_always_there() -> None:
     assert devices()[0].usable
 
 
-def test_a_gpu_that_torch_cannot_use_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_that_torch_cannot_use_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(module.shutil, "which", lambda _: "/usr/bin/nvidia-smi")
@@ -75,7 +75,7 @@ def test_models_are_loaded_once(tmp_path: Path) -> None:
 
 
 def test_the_model_used_longest_ago_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "KEPT", 2)
+    monkeypatch.setattr(module, "MOST_LOADED_MODELS", 2)
     session = ModelSession("cpu")
     one, two, three = (
         tiny_sce(tmp_path, name=name, seed=i) for i, name in enumerate(("one", "two", "three"))

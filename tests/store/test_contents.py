@@ -172,7 +172,7 @@ def test_what_is_found_later_is_a_sentence_too(
 
 
 @pytest.mark.parametrize(("statement", "values"), FOR_VERIFY.values(), ids=FOR_VERIFY)
-def test_verify_tells_and_repair_mends(closed: Path, statement: str, values: tuple[object, ...]) -> None:
+def test_verify_reports_and_repair_fixes(closed: Path, statement: str, values: tuple[object, ...]) -> None:
     harm(closed, statement, *values)
     with Project.open(closed) as project:
         assert project.verify()
@@ -181,7 +181,7 @@ def test_verify_tells_and_repair_mends(closed: Path, statement: str, values: tup
     assert annotations == 30 - statement.startswith("DELETE")
 
 
-def test_a_time_that_is_none_is_told(closed: Path) -> None:
+def test_a_time_that_is_none_is_reported(closed: Path) -> None:
     harm(closed, "UPDATE annotations SET decided_at = 'yesterday' WHERE row_id IN (5, 6)")
     with Project.open(closed) as project:
         assert project.verify() == [

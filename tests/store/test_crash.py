@@ -1,4 +1,4 @@
-"""B18 and B12: the program dies at any moment; nothing decided is lost, nothing half done is seen."""
+"""The program dies at any moment; nothing decided is lost, nothing half done is seen."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def test_what_is_written_together_is_there_at_once_or_not_at_all(database: Datab
     assert count() == 3
 
 
-def test_full_disk_is_told_and_undone(database: Database) -> None:
+def test_full_disk_is_reported_and_undone(database: Database) -> None:
     with database.write() as connection:
         raw(connection).execute("PRAGMA max_page_count=1")  # SQLite takes what the file has already
     with pytest.raises(UserError, match="disk is full"), database.write() as connection:

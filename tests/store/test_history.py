@@ -122,7 +122,7 @@ def test_nothing_is_left_of_what_was_undone_and_dropped(project: Project) -> Non
             assert connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one() == left, table
 
 
-def test_undo_of_a_version_that_is_deleted_ends_at_the_model_as_it_was(project: Project) -> None:
+def test_undo_of_a_version_that_is_deleted_ends_at_the_base_model(project: Project) -> None:
     first, second = add_version(project), add_version(project)
     project.activate_version(first.id)
     project.activate_version(second.id)
@@ -153,9 +153,7 @@ def test_nothing_promises_a_version_that_is_deleted(project: Project) -> None:
     project.undo()
     project.undo()
     project.delete_version(first.id)
-    assert (
-        project.undo_text() == "Add label “a”"
-    )  # that a step led from the model as it was to itself is gone
+    assert project.undo_text() == "Add label “a”"  # that a step led from the base model to itself is gone
     assert project.redo_text() == f"Use model “{third.name}”"
 
 

@@ -24,10 +24,10 @@ from tests.store.conftest import fill
 COLUMNS = ("id", "text", "country")
 
 ODD_CELLS: list[Cell] = [
-    "", " ", "NA", "null", "None", "NaN", "0", "007", "1e5", "-0", "TRUE", None,  # B07
+    "", " ", "NA", "null", "None", "NaN", "0", "007", "1e5", "-0", "TRUE", None,
     "Müsli für Zoë – 5 €", "日本語", "مرحبا", "👩‍👩‍👧 🇩🇪", "Cafe\u0301", "\ufeffbom", "\u2028", "nul\0inside",
     'He said "no"', "back\\slash", "a,b;c\td|e", "line\nbreak", "dos\r\nbreak", "mac\rbreak", "'=1+1", "=1+1",
-    "[1, 2]", "{x}", "%s %_ \\", "\x1b[0m\x7f\x80", "word " * 60_000,  # the last one: B06
+    "[1, 2]", "{x}", "%s %_ \\", "\x1b[0m\x7f\x80", "word " * 60_000,  # the last one is long
 ]  # fmt: skip
 
 
@@ -110,7 +110,7 @@ def test_columns_may_bear_any_and_the_same_header(project: Project) -> None:
     assert project.texts([1]) == ["3"]
 
 
-def test_ids_of_the_user_are_data(project: Project) -> None:  # B10
+def test_ids_of_the_user_are_data(project: Project) -> None:
     table = [("A_1/é", "one"), ("a_1/é", "two"), ("A_1/é", "three")]
     project.add_rows(("ref", "text"), [table], text_columns=[1], source={})
     assert [row.cells for row in project.rows([1, 2, 3])] == table
@@ -119,7 +119,7 @@ def test_ids_of_the_user_are_data(project: Project) -> None:  # B10
 # --- what an import says
 
 
-def test_blank_and_duplicate_rows_are_counted_and_kept(project: Project) -> None:  # B08
+def test_blank_and_duplicate_rows_are_counted_and_kept(project: Project) -> None:
     report = fill(project, ["good", "", "   ", None, "good", "Good", "bad", "good", "", "\u3000\n"])
     assert report == ImportReport(rows=10, blank=5, duplicates=2)
     assert fill(project, ["bad", "new", "new", ""]) == ImportReport(rows=4, blank=1, duplicates=2)
@@ -201,7 +201,7 @@ def test_wrong_calls_are_bugs_and_leave_nothing(project: Project) -> None:
     assert stored_rows(project) == (0, INDEXES)
 
 
-# --- all or nothing (B12)
+# --- all or nothing
 
 
 def test_rows_are_seen_when_all_are_there(project: Project) -> None:

@@ -33,7 +33,7 @@ def test_labels_come_back_as_they_are(project: Project, path: Path) -> None:
         assert opened.label_sets() == (made,)
 
 
-def test_same_content_makes_no_new_version(project: Project) -> None:  # B14: the same file twice
+def test_same_content_makes_no_new_version(project: Project) -> None:  # the same file twice
     first = project.set_labels([Label("a"), FULL])
     assert project.set_labels([Label("a"), FULL]) == first
     assert project.set_labels(first.labels) == first
@@ -98,7 +98,7 @@ def test_equal_and_empty_names_are_refused(project: Project, names: tuple[str, .
     assert project.label_set() == before
 
 
-def test_names_that_only_look_alike_are_kept_as_typed(project: Project) -> None:  # B14
+def test_names_that_only_look_alike_are_kept_as_typed(project: Project) -> None:
     names = ["Billing", "billing ", "BILLING", "Caf\u00e9", "Cafe\u0301"]
     use_labels(project, *names)
     label_set = project.label_set()
@@ -146,7 +146,7 @@ def test_id_of_another_project_means_nothing(project: Project) -> None:
     assert label.id == 1
 
 
-# --- B18: deleting a label that rows have
+# --- deleting a label that rows have
 
 
 def test_annotations_of_a_removed_label_wait_for_it(project: Project, path: Path) -> None:

@@ -202,7 +202,9 @@ def test_failing_migration_changes_nothing(path: Path, monkeypatch: pytest.Monke
         assert (project.name, project.read_only) == ("Old", False)
 
 
-def test_older_project_that_cannot_be_written_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_older_project_that_cannot_be_written_is_reported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make_present(path)
     monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, rename_project])
     with pytest.raises(UserError, match="older version"):

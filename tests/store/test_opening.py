@@ -147,7 +147,7 @@ def test_newer_project_is_refused_kindly(path: Path) -> None:
     assert names(path.parent) == ["survey.sce"]
 
 
-def test_cut_project_is_told_to_be_damaged(path: Path, project: Project) -> None:
+def test_cut_project_is_reported_to_be_damaged(path: Path, project: Project) -> None:
     fill(project, [f"text {number}" * 20 for number in range(500)])
     project.close()
     os.truncate(path, path.stat().st_size // 2)
@@ -157,7 +157,7 @@ def test_cut_project_is_told_to_be_damaged(path: Path, project: Project) -> None
 
 @pytest.mark.parametrize("missing", [1, 3_000, opening.PAGE_BYTES, 3 * opening.PAGE_BYTES + 1])
 @pytest.mark.parametrize("read_only", [False, True])
-def test_project_without_its_end_is_told_at_once(
+def test_project_without_its_end_is_reported_at_once(
     path: Path, project: Project, missing: int, *, read_only: bool
 ) -> None:
     fill(project, [f"text {number}" * 20 for number in range(500)])
@@ -192,7 +192,7 @@ def test_length_is_not_asked_of_a_header_that_does_not_count_pages(path: Path) -
     Project.open(path).close()
 
 
-def test_project_without_one_of_its_tables_is_told_to_be_damaged(path: Path) -> None:
+def test_project_without_one_of_its_tables_is_reported_to_be_damaged(path: Path) -> None:
     Project.create(path).close()
     sql(path, "DROP TABLE marks")
     with pytest.raises(UserError, match="damaged"):
@@ -200,7 +200,7 @@ def test_project_without_one_of_its_tables_is_told_to_be_damaged(path: Path) -> 
     assert names(path.parent) == ["survey.sce"]
 
 
-# --- B18: the same project twice
+# --- the same project twice
 
 
 def test_second_opening_is_read_only_with_a_notice(path: Path, project: Project) -> None:

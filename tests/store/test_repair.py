@@ -168,7 +168,7 @@ def test_rows_of_a_broken_off_import_stay_behind(full: Path, tmp_path: Path) -> 
     assert Project.repair_file(full, tmp_path / "copy.sce").rows == COUNT
 
 
-def test_missing_table_is_told(full: Path, tmp_path: Path) -> None:
+def test_missing_table_is_reported(full: Path, tmp_path: Path) -> None:
     with closing(sqlite3.connect(full, isolation_level=None)) as plain:
         plain.execute("DROP TABLE scores")
         plain.execute("UPDATE label_sets SET labels = 'no json'")

@@ -107,12 +107,12 @@ def test_no_run_says_nothing(filled: Project) -> None:
 
 
 def test_more_runs_than_are_kept_are_still_right(filled: Project) -> None:
-    runs = [new_run(filled, f"r{number}") for number in range(scored._KEPT + 3)]
+    runs = [new_run(filled, f"r{number}") for number in range(scored._MOST_KEPT_RUNS + 3)]
     for number, run in enumerate(runs):
         score(filled, run, [1 + number, 20], seed=number)
     for _ in range(2):
         assert all(said(filled, run) == recorded(filled, run) for run in runs)
-    assert len(filled._scored._kept) == scored._KEPT
+    assert len(filled._scored._kept) == scored._MOST_KEPT_RUNS
 
 
 def test_a_snapshot_sees_one_state_and_others_go_on(filled: Project) -> None:

@@ -318,7 +318,7 @@ def test_pattern_finds_what_it_says(project: Project) -> None:
     assert project.row_ids(RowQuery(pattern=r"(?m)^now$")).tolist() == [3]
 
 
-def test_bad_pattern_is_told(project: Project) -> None:
+def test_bad_pattern_is_reported(project: Project) -> None:
     fill(project, ["one"])
     with pytest.raises(UserError, match=r"“\(one” is not a valid regular expression"):
         project.row_ids(RowQuery(pattern="(one"))

@@ -116,7 +116,7 @@ def everything(project: Project) -> dict[str, Any]:
         "undo": (project.undo_text(), project.undo_rows(), project.redo_text(), project.redo_rows()),
         "interrupted": project.interrupted(),
         "coders": (project.coders(), project.coder_answers(0), project.coder_answers(1)),
-        "said": [project.said_of(row_id) for row_id in ids],
+        "said": [project.answers_of_others(row_id) for row_id in ids],
         "disagreeing": project.row_ids(RowQuery(disagreeing=(0, 1))).tolist(),
         "whole": project.verify(),
     }
@@ -439,7 +439,7 @@ def test_answers_of_a_coder_are_there_at_once_or_never(path: Path) -> None:
     run_until_death(CODER, path, kill_at="part 40")
     with Project.open(path, read_only=True) as project:
         assert [coder.name for coder in project.coders()] == ["gold"]
-        assert project.said_of(1) == [("gold", frozenset([1]))]
+        assert project.answers_of_others(1) == [("gold", frozenset([1]))]
     with Project.open(path) as project:
         assert raw_counts(project) == before
         assert project.verify() == []

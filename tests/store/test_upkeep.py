@@ -147,7 +147,7 @@ def test_sound_project_has_no_problems(full: Project) -> None:
         ("UPDATE project SET searchable_to = 9", "search index is missing"),
     ],
 )
-def test_what_is_wrong_is_told(full: Project, path: Path, harm: str, told: str) -> None:
+def test_what_is_wrong_is_reported(full: Project, path: Path, harm: str, told: str) -> None:
     full.close()
     with closing(sqlite3.connect(path, isolation_level=None)) as plain:
         plain.execute(harm)
@@ -156,7 +156,7 @@ def test_what_is_wrong_is_told(full: Project, path: Path, harm: str, told: str) 
     assert any(re.search(told, problem) for problem in problems), problems
 
 
-def test_broken_pages_are_told(full: Project, path: Path) -> None:
+def test_broken_pages_are_reported(full: Project, path: Path) -> None:
     full.close()
     with closing(sqlite3.connect(path)) as plain:
         (page,) = plain.execute(

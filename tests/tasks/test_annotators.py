@@ -44,7 +44,7 @@ def test_answers_find_their_rows_by_key(project: Project, tmp_path: Path) -> Non
     assert project.undo_text() == "Add labels of Ann"
 
 
-def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp_path: Path) -> None:  # B10
+def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp_path: Path) -> None:
     progress = SilentProgress()
     twice = write(tmp_path / "twice.csv", "ref,said", "B,Other", "B,Billing", "A_1/é,Other")
     found = import_annotator(project, twice, "ref", "said", "Ann", progress)
@@ -57,7 +57,7 @@ def test_keys_that_name_several_rows_are_left_out_and_told(project: Project, tmp
     assert project.coder_answers(found.coder.id) == {1: {2}}
 
 
-def test_what_fits_nothing_is_told(project: Project, tmp_path: Path) -> None:
+def test_what_fits_nothing_is_reported(project: Project, tmp_path: Path) -> None:
     table = write(tmp_path / "ann.csv", "ref,said", "Z,Other")
     with pytest.raises(UserError, match="No key in the file matches a row"):
         import_annotator(project, table, "ref", "said", "Ann", SilentProgress())
@@ -121,10 +121,10 @@ def test_agreement_with_the_user_in_figures_and_words(project: Project, tmp_path
     assert found.agreement.kappa == pytest.approx(cohen_kappa_score([0, 1, 0, 2], [0, 0, 0, 3]))
     assert found.unknown == {"Strange": 1}
     assert found.sentence.startswith("You and Ann agree on 50% of 4 rows. Cohen's kappa ")
-    assert project.said_of(2) == [("Ann", {1})]
-    assert project.said_of(4) == [("Ann", {"Strange"})]
+    assert project.answers_of_others(2) == [("Ann", {1})]
+    assert project.answers_of_others(4) == [("Ann", {"Strange"})]
     project.remove_coder(coder.id)
-    assert project.said_of(2) == []
+    assert project.answers_of_others(2) == []
 
 
 def test_agreement_is_of_rows_decided_by_hand_and_others_are_measured_apart(project: Project) -> None:

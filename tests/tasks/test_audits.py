@@ -155,12 +155,12 @@ def test_what_became_of_the_sample_is_counted_and_told(project: Project) -> None
     assert evidence.waiting == 2 + 3  # whoever skipped a row has looked at it
     said = basis(evidence, model=False)
     assert "1 row was labelled with predictions visible" in said
-    assert quality.assess(evidence).parts[0].notes == found.told
+    assert quality.assess(evidence).parts[0].notes == found.notes
     assert "Excluded: 2 rows relabelled out of order." in said
     assert "1 skipped row excluded" in said
     assert "2 unlabelled rows excluded" in said
-    assert AuditSample(found.row_ids).told == ()
-    assert AuditSample(found.row_ids, skipped=3).told == (
+    assert AuditSample(found.row_ids).notes == ()
+    assert AuditSample(found.row_ids, skipped=3).notes == (
         "3 skipped rows excluded (assumed missing at random).",
     )
 

@@ -11,7 +11,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.metrics import mean_interval, measure
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.research.benchmark import BenchmarkReport, SetResult, benchmark
-from sce_desktop.research.skew import Skewed
+from sce_desktop.research.class_imbalance import Imbalanced
 from sce_desktop.tasks.scoring.models import Baseline
 from tests.tasks.fakes import FakeModel, FakeSession, StoppingProgress
 
@@ -174,7 +174,7 @@ def test_balancing_labels_changes_what_leans(data: Path) -> None:
     assert not any("skewed" in line for line in balanced.as_markdown())
 
 
-def test_balancing_is_shown_on_skewed_resamples_too(data: Path) -> None:
+def test_balancing_is_shown_on_imbalanced_resamples_too(data: Path) -> None:
     rows: list[Row] = [("damage", "damage", "test"), ("delay", "delay", "test")] * 40
     write_set(data, "benchmark", "even", rows)
     report = run(data, models=["fake"], sets=["even"], balance=True)
@@ -193,7 +193,7 @@ def test_a_language_model_beside_the_whole_table_has_figures_of_its_own_alone() 
         {"ours": right, "llm": right},
         seconds={"ours": 1.0, "llm": 1.0},
         plain={"ours": 0.5},
-        skewed={"ours": Skewed(0.8, 2, 0.25, 0.75)},
+        imbalanced={"ours": Imbalanced(0.8, 2, 0.25, 0.75)},
     )
     page = BenchmarkReport([one], ["ours", "llm"], "ours", {}).as_markdown()
     assert "| mean, each row alone | | | 50.0 | |" in page

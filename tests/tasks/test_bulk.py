@@ -68,7 +68,7 @@ def test_rows_without_text_are_left_out(project: Project) -> None:
     assert set(project.annotations([1, ROWS + 1, ROWS + 2])) == {1, ROWS + 2}
 
 
-def test_different_answers_of_one_step_of_the_history_are_told_together(project: Project) -> None:
+def test_different_answers_of_one_step_of_the_history_are_reported_together(project: Project) -> None:
     answers = everything(1) | {9: (NO_LABEL,), 10: (SKIPPED,)}
     decide_all(project, answers, queue="file", progress=SilentProgress())
     found = project.annotations([8, 9, 10])

@@ -81,7 +81,7 @@ def test_a_baseline_has_its_own_columns(tmp_path: Path) -> None:
     assert report.models == ["fake", "near"]
 
 
-def test_labels_with_separators_stay_whole(tmp_path: Path) -> None:  # B13
+def test_labels_with_separators_stay_whole(tmp_path: Path) -> None:
     names = ["Food, drink", "C# / .NET", "a|b", '50% "off"', "{x}"]
     table = table_of(tmp_path, 'text\n"Soup, hot; and ""fresh""\n2nd line: food, drink and c# / .net"\n')
     classify(table, tmp_path / "out.csv", labels=clean_labels(names), multi_label=True)
@@ -158,7 +158,7 @@ def test_two_hundred_labels(tmp_path: Path) -> None:
     assert row[1] == "subject 77 of many"
 
 
-def test_problems_of_the_table_are_told(tmp_path: Path) -> None:
+def test_problems_of_the_table_are_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     table = table_of(tmp_path, "id,text\n1,damage\n2\n3,delay\n")
     classify(table, tmp_path / "out.csv", progress=progress)
@@ -250,7 +250,7 @@ def test_invisible_texts_are_blank(tmp_path: Path, text: str) -> None:
     "content",
     ['{"data": [\n{"text": "damage"},\n{"text": "delay"}\n]}', '{"text": {"0": "damage", "1": "delay"}}'],
 )
-def test_how_a_document_was_read_is_told(tmp_path: Path, content: str) -> None:
+def test_how_a_document_was_read_is_reported(tmp_path: Path, content: str) -> None:
     progress = SilentProgress()
     report = classify(table_of(tmp_path, content, "in.json"), tmp_path / "out.csv", progress=progress)
     assert report.rows == 2

@@ -17,7 +17,7 @@ from sce_desktop.tasks.tables.columns import (
     find_column,
     find_columns,
     from_list,
-    tell_problems,
+    report_problems,
 )
 
 
@@ -52,16 +52,16 @@ def test_a_missing_column_is_refused_with_what_there_is() -> None:
         find_columns(("id",), [], SilentProgress())
 
 
-def test_problems_are_told_by_line() -> None:
+def test_problems_are_reported_by_line() -> None:
     progress = SilentProgress()
-    tell_problems([], 0, progress)
+    report_problems([], 0, progress)
     assert progress.warnings == []
-    tell_problems([TableProblem(n, "too few cells.") for n in (3, 5, 9, 12)], 1200, progress)
+    report_problems([TableProblem(n, "too few cells.") for n in (3, 5, 9, 12)], 1200, progress)
     assert progress.warnings == [
         "1,200 problems in the table: line 3: too few cells; line 5: too few cells; line 9: too few cells; "
         "and 1,197 more."
     ]
-    tell_problems([TableProblem(7, "no")], 1, progress)
+    report_problems([TableProblem(7, "no")], 1, progress)
     assert progress.warnings[1] == "1 problem in the table: line 7: no."
 
 
@@ -113,7 +113,7 @@ def test_a_list_of_names_survives_any_name() -> None:
     assert "Ä" in as_list(names)
 
 
-def test_clashes_get_a_suffix_and_are_told() -> None:
+def test_clashes_get_a_suffix_and_are_reported() -> None:
     progress = SilentProgress()
     ours = ["sce_label", "sce_p:a", "sce_p:b"]
     assert beside(["text", "sce_label", "sce_label_2"], ours, progress) == [
@@ -127,7 +127,7 @@ def test_clashes_get_a_suffix_and_are_told() -> None:
     assert beside(["text"], ["x", "x"], progress) == ["x", "x_2"]  # an alias may make two of ours the same
 
 
-def test_many_clashes_are_told_by_number() -> None:
+def test_many_clashes_are_reported_by_number() -> None:
     progress = SilentProgress()
     names = [f"n{number}" for number in range(6)]
     assert beside(names, names, progress) == [f"{name}_2" for name in names]

@@ -85,7 +85,7 @@ def test_labels_of_the_model_come_before_gold_values(tmp_path: Path) -> None:
     assert evaluate(tmp_path, source=source).labels == ["damage", "delay"]
 
 
-def test_gold_values_that_look_the_same_stay_apart_and_are_told(tmp_path: Path) -> None:  # B14
+def test_gold_values_that_look_the_same_stay_apart_and_are_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     text = "text,topic\nx,Billing\ny,billing \nz,Caf\u00e9\nw,Cafe\u0301\n"
     report = evaluate(tmp_path, text, progress=progress)
@@ -93,7 +93,7 @@ def test_gold_values_that_look_the_same_stay_apart_and_are_told(tmp_path: Path) 
     assert any("look the same" in warning for warning in progress.warnings)
 
 
-def test_gold_values_that_look_like_missing_are_labels(tmp_path: Path) -> None:  # B07
+def test_gold_values_that_look_like_missing_are_labels(tmp_path: Path) -> None:
     report = evaluate(tmp_path, "text,topic\nx,NA\ny,null\nz,NaN\nw,\n")
     assert report.labels == ["NA", "null", "NaN"]
     assert report.rows == 3
@@ -176,7 +176,7 @@ def test_cancel(tmp_path: Path) -> None:
         evaluate(tmp_path, progress=StoppingProgress(2))
 
 
-def test_gold_values_that_differ_in_spaces_are_one_label_and_every_group_is_told(tmp_path: Path) -> None:
+def test_gold_values_that_differ_in_spaces_are_one_label_and_every_group_is_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     text = "text,topic\ndelay,delay\na delay,delay \ndamage,damage\nx,2\ny,2.0\nz,Damage\n"
     report = evaluate(tmp_path, text, progress=progress)

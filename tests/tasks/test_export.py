@@ -129,7 +129,7 @@ def test_rows_that_are_not_scored_yet_have_empty_cells(project: Project, tmp_pat
     assert {row["sce_status"] for row in rows} == {"scored", "blank", ""}
 
 
-def test_several_labels_as_a_list_and_as_columns(tmp_path: Path) -> None:  # B13
+def test_several_labels_as_a_list_and_as_columns(tmp_path: Path) -> None:
     names = ["Food, drink", "C# / .NET", "a|b"]
     with Project.create(tmp_path / "p.sce") as project:
         text = 'Soup, hot; and "fresh"\n2nd line'
@@ -162,7 +162,7 @@ def test_our_names_give_way_to_original_columns(tmp_path: Path) -> None:
     assert "label as label_2" in progress.warnings[0]
 
 
-def test_excel_safe_when_asked_exact_otherwise(tmp_path: Path) -> None:  # X1
+def test_excel_safe_when_asked_exact_otherwise(tmp_path: Path) -> None:
     cells = ["=1+1", "+49 30 123", "-5 stars", "@home", "\t=cmd"]
     with Project.create(tmp_path / "p.sce") as project:
         project.add_rows(["text"], [[(cell,) for cell in cells]], text_columns=[0], source={})
@@ -202,7 +202,7 @@ def test_progress(project: Project, tmp_path: Path) -> None:
     assert progress.reports[-1] == (ROWS, ROWS, "exporting")
 
 
-def test_columns_are_told_as_they_will_be_written(project: Project, tmp_path: Path) -> None:
+def test_columns_are_reported_as_they_will_be_written(project: Project, tmp_path: Path) -> None:
     labels = project.label_set()
     assert labels is not None
     named = [

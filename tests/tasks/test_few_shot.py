@@ -182,7 +182,7 @@ def test_setfit_where_it_is_asked_for(data: Path, monkeypatch: pytest.MonkeyPatc
     assert (rows[2], rows[3], rows[4], rows[5]) == ("", "50.0 ± 0.0", "", "50.0")
 
 
-def test_setfit_that_is_not_installed_is_told_before_anything_runs(
+def test_setfit_that_is_not_installed_is_reported_before_anything_runs(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(setfit_learner.importlib.util, "find_spec", lambda _: None)

@@ -8,7 +8,7 @@ import pytest
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, READS_LATIN
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.tasks.scoring.foreign import reads, reads_by_name, tell_foreign
+from sce_desktop.tasks.scoring.foreign import reads, reads_by_name, report_foreign
 from sce_desktop.tasks.scoring.models import NamedModel, is_here
 from tests.tasks.fakes import FakeModel
 
@@ -17,7 +17,7 @@ RUSSIAN = "Посылка пришла слишком поздно"
 
 def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
     progress = SilentProgress()
-    tell_foreign(NamedModel("sce", "sce-mini", model), texts, progress)
+    report_foreign(NamedModel("sce", "sce-mini", model), texts, progress)
     return progress.warnings
 
 
@@ -33,7 +33,7 @@ def warnings_of(model: FakeModel, texts: list[str]) -> list[str]:
         (["箱子坏了", "البريد متأخر", "המשלוח", RUSSIAN, RUSSIAN], "5 of 5 texts are in Cyrillic, "),
     ],
 )
-def test_texts_that_the_model_cannot_read_are_told(texts: list[str], said: str) -> None:
+def test_texts_that_the_model_cannot_read_are_reported(texts: list[str], said: str) -> None:
     (told,) = warnings_of(FakeModel(), texts)
     assert told.startswith(said)
     assert told.endswith(("do not rely on their predictions.", "do not rely on its prediction."))
@@ -88,7 +88,7 @@ GERMAN = ["Mein Paket ist immer noch nicht angekommen", "Der Fahrer war sehr fre
 ENGLISH = ["My parcel has still not arrived", "The driver was very friendly, thank you"]
 
 
-def test_another_language_in_the_same_script_is_told_to_an_english_model() -> None:
+def test_another_language_in_the_same_script_is_reported_to_an_english_model() -> None:
     assert warnings_of(with_vocabulary(30_522), GERMAN + ENGLISH) == [
         "About 50% of the texts are in German, which sce-mini cannot read: do not rely on their predictions."
     ]
@@ -102,11 +102,11 @@ def test_a_few_foreign_texts_in_an_english_table_are_not_worth_a_word() -> None:
     assert warnings_of(with_vocabulary(30_522), [*ENGLISH * 15, GERMAN[0]]) == []
 
 
-def test_labels_that_cannot_be_read_are_told() -> None:
+def test_labels_that_cannot_be_read_are_reported() -> None:
     progress = SilentProgress()
     labels = clean_labels(["Lieferung zu spät", "Paket beschädigt", "Rückgabe", "Lob für den Fahrer"])
     named = NamedModel("sce", "sce-mini", with_vocabulary(30_522))
-    tell_foreign(named, ENGLISH, progress, labels)
+    report_foreign(named, ENGLISH, progress, labels)
     assert progress.warnings == [
         "The labels are in German, which sce-mini cannot read: do not rely on its predictions."
     ]

@@ -13,8 +13,8 @@ from sce_desktop.tasks.insight.labels import (
     MOST_VALUES,
     column_labels,
     merge_labels,
-    tell_merged,
-    tell_unmerged,
+    report_merged,
+    report_unmerged,
 )
 
 
@@ -78,16 +78,16 @@ def test_a_label_that_goes_cannot_take_over(project: Project) -> None:
         merge_labels(project, {a: b, b: a}, progress=SilentProgress())
 
 
-def test_merged_names_are_told_with_what_nobody_sees_in_them() -> None:
+def test_merged_names_are_reported_with_what_nobody_sees_in_them() -> None:
     progress = SilentProgress()
-    tell_merged(dict.fromkeys(("late", "Late", "late\u200b"), "late"), progress)
+    report_merged(dict.fromkeys(("late", "Late", "late\u200b"), "late"), progress)
     assert progress.warnings == [r"Merged into the label “late”: “Late”, “late\u200b”."]
 
 
 @pytest.mark.parametrize(
     ("names", "told"), [(["late", "Late"], 1), (["late", " late "], 0), (["late", "lost"], 0), ([], 0)]
 )
-def test_how_to_merge_is_told_where_there_is_something_to_merge(names: list[str], told: int) -> None:
+def test_how_to_merge_is_reported_where_there_is_something_to_merge(names: list[str], told: int) -> None:
     progress = SilentProgress()
-    tell_unmerged(names, progress)
+    report_unmerged(names, progress)
     assert len(progress.warnings) == told

@@ -178,7 +178,7 @@ def test_wrong_labels_are_found_with_the_right_one_proposed() -> None:
     assert found.too_few == ()
 
 
-def test_labels_with_few_rows_are_told_and_left_out() -> None:
+def test_labels_with_few_rows_are_reported_and_left_out() -> None:
     vectors, labels = clusters()
     few = labels.copy()
     few[:3] = 5

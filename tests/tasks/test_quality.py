@@ -59,7 +59,7 @@ def test_ways_of_deciding_are_kept_apart_and_bulk_measures_nothing() -> None:
     assert parts[Source.BULK].decided == 2
     assert parts[Source.BULK].models == ()
     assert parts[Source.BULK].rows == 0
-    assert "by construction" in parts[Source.BULK].worth
+    assert "by construction" in parts[Source.BULK].validity
     assert [parts[s].rows for s in (Source.AUDIT, Source.HAND, Source.IMPORTED)] == [1, 1, 1]
 
 
@@ -80,7 +80,7 @@ def test_right_answers_are_measured_beside_decisions_and_not_instead() -> None:
     assert gold.models[0].measures.confusion.tolist() == [[0, 1], [1, 2]]
     assert gold.cell(0, 0, 1).tolist() == [4]
     assert gold.models[1].behind is not None
-    assert "from column truth: results apply to all rows only if" in gold.worth
+    assert "from column truth: results apply to all rows only if" in gold.validity
 
 
 def test_where_every_row_has_a_right_answer_the_figure_is_exact_and_first() -> None:
@@ -89,13 +89,13 @@ def test_where_every_row_has_a_right_answer_the_figure_is_exact_and_first() -> N
     found = assess(replace(all_scored, gold=_gold([0, 0, 1, 1, 0, 1])))
     assert [part.source for part in found.parts] == [Source.GOLD, Source.AUDIT, Source.HAND]
     assert found.parts[0].models[0].measures.accuracy == pytest.approx(4 / 6)
-    assert "the accuracy is exact for this table" in found.parts[0].worth
+    assert "the accuracy is exact for this table" in found.parts[0].validity
     # A right answer that is no label, one that no label fits, and a row without a score: not every row then.
     less = assess(replace(evidence([Source.UNDECIDED] * 6, [-1] * 6), gold=_gold([0, -1, 1, 2, 0, 1], [1])))
     (part,) = less.parts
     assert (part.decided, part.rows, part.unknown, part.none) == (6, 3, 1, 1)
     assert part.row_ids.tolist() == [1, 3, 5]
-    assert "exact for the rows evaluated" in part.worth
+    assert "exact for the rows evaluated" in part.validity
     assert part.models[0].curve[0].rows == 4  # the row that no label fits is wrong there
 
 

@@ -136,7 +136,7 @@ def test_cells_to_paste(report: Report) -> None:
 
 def test_numbers_of_rows_stand_beside_shares(report: Report, tmp_path: Path) -> None:
     whole = report.findings.whole
-    first = whole.shares[0].share.of(whole.rows)
+    first = whole.shares[0].share.as_count(whole.rows)
     low, high = first.interval or (0, 0)
     assert (first.value, low) == (
         whole.shares[0].share.value * 200,

@@ -28,7 +28,7 @@ def test_counts_are_those_of_the_import(tmp_path: Path) -> None:
         assert (project.blank_count(), project.duplicate_count()) == (found.blank, found.duplicates)
 
 
-def test_problems_are_told_by_line(tmp_path: Path) -> None:
+def test_problems_are_reported_by_line(tmp_path: Path) -> None:
     """A quote that is never closed swallows nothing."""
     table = tmp_path / "t.csv"
     table.write_text(
@@ -43,7 +43,6 @@ def test_problems_are_told_by_line(tmp_path: Path) -> None:
 
 
 def test_labels_that_look_the_same(tmp_path: Path) -> None:
-    """B14."""
     table = tmp_path / "t.csv"
     names = ["billing ", "Billing", "BILLING", "Caf\u00e9", "Cafe\u0301", "Refund", "", "Billing"]
     table.write_text("text, label \n" + "".join(f"t{n},{name}\n" for n, name in enumerate(names)), "utf-8")

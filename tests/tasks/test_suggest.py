@@ -94,7 +94,7 @@ def test_grouping_can_be_stopped_between_its_starts(tmp_path: Path, checks: int)
         suggest_labels(project, None, progress=StopAt(checks))
 
 
-def test_few_texts_are_told(tmp_path: Path) -> None:
+def test_few_texts_are_reported(tmp_path: Path) -> None:
     with (
         make(tmp_path / "p.sce", 2) as project,
         pytest.raises(UserError, match="at least 20 different texts"),

@@ -12,9 +12,9 @@ from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.tables import carried
-from sce_desktop.tasks.tables.carried import our_columns
+from sce_desktop.tasks.tables import round_trip
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS
+from sce_desktop.tasks.tables.round_trip import our_columns
 from sce_desktop.tasks.tables.tables import append_table, export_table, import_table, preview_table
 from tests.tasks.fakes import RecordingProgress, StoppingProgress
 
@@ -44,7 +44,7 @@ def test_cells_come_in_exactly_as_they_are(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "p.sce"]
 
 
-def test_what_was_done_is_told(tmp_path: Path) -> None:
+def test_what_was_done_is_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     text = "text,id\ngood,1\n,2\n   ,3\ngood,4\nbad\n"
     with imported(tmp_path, text, progress=progress) as project:
@@ -55,7 +55,7 @@ def test_what_was_done_is_told(tmp_path: Path) -> None:
     assert "1 row repeats the text of an earlier row (kept)." in told
 
 
-def test_progress_is_told_once_with_a_total(tmp_path: Path) -> None:
+def test_progress_is_reported_once_with_a_total(tmp_path: Path) -> None:
     progress = RecordingProgress()
     text = "text\n" + "".join(f"row {number}\n" for number in range(12_000))
     imported(tmp_path, text, progress=progress).close()
@@ -122,7 +122,7 @@ def test_lists_in_a_gold_column_as_they_stand(tmp_path: Path) -> None:
         assert label_set.labels[-1].name == '["lost"]'
 
 
-def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
+def test_a_gold_column_without_answers_is_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     with imported(
         tmp_path, "topic,text\n,x\n", gold_column="topic", as_gold=True, progress=progress
@@ -131,7 +131,7 @@ def test_a_gold_column_without_answers_is_told(tmp_path: Path) -> None:
     assert any("no gold labels" in warning for warning in progress.warnings)
 
 
-def test_a_gold_column_becomes_labels_and_annotations(tmp_path: Path) -> None:  # X5
+def test_a_gold_column_becomes_labels_and_annotations(tmp_path: Path) -> None:
     text = "text, topic \nx,Billing\ny,\nz,Refund\nw,Billing\n"
     with imported(tmp_path, text, gold_column=" topic ", labels=(Label("Refund", "money back"),)) as project:
         kept = project.label_set()
@@ -236,7 +236,7 @@ def test_rows_and_their_labels_are_there_together_or_not_at_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A program that is killed in between leaves as much: nothing is written until all is."""
-    monkeypatch.setattr(carried, "_BATCH", 2)
+    monkeypatch.setattr(round_trip, "_BATCH", 2)
     with imported(tmp_path, "topic,text\nlate,x\n", gold_column="topic") as project:
         more = write(tmp_path, "topic,text\nprice,y\nlate,z\nlate,w\n", "more.csv")
         annotate = StagedRows.annotate
@@ -366,7 +366,7 @@ BROKEN = ["[null,3]", '["Late"', '[["a"]]', '{"a":1}', "[1,2]", '[""]', "['\u200
 
 @pytest.mark.parametrize("as_gold", [False, True])
 @pytest.mark.parametrize("broken", BROKEN)
-def test_a_damaged_list_gives_no_label_and_is_told(tmp_path: Path, broken: str, as_gold: bool) -> None:
+def test_a_damaged_list_gives_no_label_and_is_reported(tmp_path: Path, broken: str, as_gold: bool) -> None:
     progress = SilentProgress()
     rows = ['["Late"]'] * 3 + ["[]", broken, "abc", '["Late", "Rude"]']
     text = "text\ttags\n" + "".join(f"t{number}\t{cell}\n" for number, cell in enumerate(rows))
@@ -412,7 +412,7 @@ def test_names_in_brackets_are_labels_where_the_column_holds_no_lists(tmp_path: 
 
 
 @pytest.mark.parametrize("as_gold", [False, True])
-def test_labels_that_look_the_same_are_told_by_group(tmp_path: Path, as_gold: bool) -> None:
+def test_labels_that_look_the_same_are_reported_by_group(tmp_path: Path, as_gold: bool) -> None:
     progress = SilentProgress()
     text = "text,g\na,2\nb,2.0\nc,Late\nd,late\ne,late\u200b\nf,Rude \ng,Rude\nh,other\n"
     with imported(tmp_path, text, gold_column="g", as_gold=as_gold, progress=progress) as project:
@@ -473,7 +473,7 @@ def test_names_that_no_project_can_have(tmp_path: Path, name: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
-def test_where_rows_were_found_is_told(tmp_path: Path) -> None:
+def test_where_rows_were_found_is_reported(tmp_path: Path) -> None:
     progress = SilentProgress()
     table = write(tmp_path, '{"data": [\n{"text": "a"},\n{"text": "b"}\n]}\n', "in.json")
     with import_table(tmp_path / "p.sce", table, text_columns=["text"], progress=progress) as project:

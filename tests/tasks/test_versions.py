@@ -408,7 +408,7 @@ def test_labels_merged_since_the_last_version(project: Project, base: SCEModel) 
     assert make(project, base).version.train_rows == 18
 
 
-def test_contradicting_rows_are_told_and_used(project: Project, base: SCEModel) -> None:
+def test_contradicting_rows_are_reported_and_used(project: Project, base: SCEModel) -> None:
     labels = project.label_set().labels  # type: ignore[union-attr]
     project.add_rows(["text"], [[(TEXTS[0],)]], text_columns=[0], source={})
     decide(project, [21], [labels[2].id])
@@ -517,7 +517,7 @@ def test_a_fine_tune_starts_from_vectors_of_its_own_precision(
     assert made.version.base_fingerprint == fewer.identity != fewer.fingerprint
 
 
-def test_an_embedder_that_brought_nothing_is_told_and_not_kept(
+def test_an_embedder_that_brought_nothing_is_reported_and_not_kept(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finetune_embedder, "_better", lambda *_: False)
@@ -529,7 +529,7 @@ def test_an_embedder_that_brought_nothing_is_told_and_not_kept(
     assert len(project.version_weights(version.id)) < 10_000
 
 
-def test_too_little_memory_for_an_embedder_is_told_before(
+def test_too_little_memory_for_an_embedder_is_reported_before(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cost, "free_memory", lambda: 150_000_000)
@@ -539,7 +539,7 @@ def test_too_little_memory_for_an_embedder_is_told_before(
     assert len(project.versions()) == 1
 
 
-def test_learning_from_rows_that_the_base_cannot_read_is_told(project: Project, base: SCEModel) -> None:
+def test_learning_from_rows_that_the_base_cannot_read_is_reported(project: Project, base: SCEModel) -> None:
     project.add_rows(["text"], [[("Посылка пришла слишком поздно",)]], text_columns=[0], source={})
     progress = SilentProgress()
     make(project, base, progress=progress)

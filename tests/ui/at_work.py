@@ -89,7 +89,7 @@ class Scene:
 
     @property
     def idle(self) -> bool:
-        return not any(lane.busy for lane in self.controllers.workspace.lanes)
+        return not any(worker.busy for worker in self.controllers.workspace.workers)
 
     def open(self, material: Path) -> None:
         """Put everything to where it was at the beginning; the search index is not built."""
@@ -102,14 +102,14 @@ class Scene:
             shutil.copy(source, self.folder)
         controllers.projects.open_project(self.folder / PROJECT)
         until(lambda: controllers.workspace.project is not None)
-        controllers.workspace.lanes.files.cancel_all()
+        controllers.workspace.workers.files.cancel_all()
         until(lambda: self.idle)
 
     def job(self, title: str) -> Job:
         (found,) = [
             job
-            for lane in self.controllers.workspace.lanes
-            for job in lane.jobs
+            for worker in self.controllers.workspace.workers
+            for job in worker.jobs
             if job.title.startswith(title)
         ]
         return found

@@ -1,4 +1,4 @@
-"""Lanes and controllers that end with the test, and small projects."""
+"""WorkerQueues and controllers that end with the test, and small projects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.annotations import Label
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -41,15 +41,15 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 
 @pytest.fixture
-def lanes(qapp) -> Iterator[Lanes]:
-    with Lanes() as lanes:
-        yield lanes
+def workers(qapp) -> Iterator[WorkerQueues]:
+    with WorkerQueues() as workers:
+        yield workers
 
 
 @pytest.fixture
-def controllers(lanes: Lanes, tmp_path: Path, qtbot: QtBot) -> Iterator[Controllers]:
+def controllers(workers: WorkerQueues, tmp_path: Path, qtbot: QtBot) -> Iterator[Controllers]:
     """Controllers without a project; what it opens is closed at the end."""
-    controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+    controllers = Controllers(workers, Settings(tmp_path / "settings.json"))
     yield controllers
     with qtbot.waitSignal(controllers.projects.settled):
         controllers.projects.shut_down()

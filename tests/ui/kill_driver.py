@@ -29,15 +29,15 @@ def drive(folder: Path, name: str) -> None:
     (window,) = (w for w in app.make_application().topLevelWidgets() if isinstance(w, MainWindow))
     controllers = window._controllers
     if name == LOADING:  # with torch, which happens once in a process
-        until(lambda: controllers.workspace.lanes.models.busy)
-        (loading, *_) = controllers.workspace.lanes.models.jobs
+        until(lambda: controllers.workspace.workers.models.busy)
+        (loading, *_) = controllers.workspace.workers.models.jobs
         until(lambda: loading.started_at is not None)
         loading.ended.connect(lambda: tell("ended"))
         tell("running")
         return
     (kind,) = (kind for kind in JOBS if kind.name == name)
     until(lambda: controllers.workspace.project is not None)
-    controllers.workspace.lanes.files.cancel_all()  # the search index
+    controllers.workspace.workers.files.cancel_all()  # the search index
     scene = Scene(window, controllers, folder)
     until(lambda: scene.idle)
     job = kind.start(scene)

@@ -83,8 +83,8 @@ def settle(qtbot: QtBot, controllers: Controllers) -> None:
     """Wait until nothing is being read."""
     qtbot.waitUntil(
         lambda: (
-            not controllers.workspace.lanes.reads.busy and not controllers.workspace._count_soon.isActive()
+            not controllers.workspace.workers.reads.busy and not controllers.workspace._count_soon.isActive()
         )
     )
     qtbot.wait(1)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)

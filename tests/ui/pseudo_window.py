@@ -167,7 +167,7 @@ def main(folder: Path) -> None:
     from sce_desktop.app import make_application, make_window
     from sce_desktop.controllers.controllers import Controllers
     from sce_desktop.controllers.crashes import Crash
-    from sce_desktop.controllers.jobs import Lanes
+    from sce_desktop.controllers.jobs import WorkerQueues
     from sce_desktop.settings import Settings
     from sce_desktop.tasks.scoring import choice
     from sce_desktop.ui.kit.appearance import Theme
@@ -176,8 +176,8 @@ def main(folder: Path) -> None:
     choice.is_here = lambda _name: False  # what is proposed hangs on no model that a checkout may have
     path = write_project(folder)
     app, reader = make_application(), Reader()
-    with Lanes() as lanes:
-        controllers = Controllers(lanes, Settings.load())
+    with WorkerQueues() as workers:
+        controllers = Controllers(workers, Settings.load())
         window = make_window(controllers, Theme(app, "light"))
 
         def wait(ready: Callable[[], bool]) -> None:
@@ -189,7 +189,7 @@ def main(folder: Path) -> None:
                 app.processEvents()
 
         def idle() -> bool:
-            return not any(lane.busy for lane in lanes)
+            return not any(worker.busy for worker in workers)
 
         def read_dialogs() -> None:
             wait(idle)
@@ -226,7 +226,7 @@ def main(folder: Path) -> None:
         for menu in (bar.model_menu(), bar.llm_menu(), bar.device_menu()):
             reader.read(menu)
         window.show_palette()
-        controllers.messages.tell("⟦⟧", "warn")
+        controllers.messages.notify("⟦⟧", "warn")
         wait(idle)
         reader.read(window)
         window._show_import(folder / TABLE)

@@ -160,11 +160,11 @@ def test_a_file_that_comes_while_one_is_asked_is_not_replaced(
     mine = tmp_path / "labels.csv"
     ask_save(parent, "Save", "CSV (*.csv)", lambda *_: None, suffix="csv").close()
     mine.write_text("mine")
-    with qtbot.waitSignal(opened.messages.told) as told:
+    with qtbot.waitSignal(opened.messages.notified) as told:
         offers.save_to(mine, False)
     assert "already exists" in told.args[0]
     assert mine.read_text() == "mine"
-    with qtbot.waitSignal(opened.messages.told):
+    with qtbot.waitSignal(opened.messages.notified):
         offers.save_to(mine, True)
     assert mine.read_text().startswith("name")
 

@@ -64,7 +64,7 @@ def test_a_draw_that_is_stopped_closes_its_dialog(
     assert not dialog.isEnabled()
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(dialog.rejected):
-        for job in controllers.workspace.lanes.reads.jobs:
+        for job in controllers.workspace.workers.reads.jobs:
             job.cancel()
         go.set()
     assert controllers.workspace.project is not None
@@ -138,7 +138,7 @@ def test_at_its_end_the_sample_is_left_and_what_models_say_is_seen_again(
         controllers.edits.decide([row_id], Decision.NONE)
     settle(qtbot, controllers)
     assert controllers.audit.shown
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.edits.decide([ids[3]], Decision.SKIPPED)
     assert "The audit sample is complete: 4 rows." in told.args[0]
     assert not controllers.audit.shown
@@ -210,7 +210,7 @@ def test_answers_accepted_in_bulk_are_not_seen_in_the_sample(
     controllers.workspace.project.annotate(
         Annotation(row_id, Decision.LABEL, late, Origin.BULK, moment, ACCEPTED) for row_id in range(1, 121)
     )
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         ids = _draw(qtbot, controllers)
     assert told.args[0].startswith("4 accepted predictions were cleared")
     assert not controllers.workspace.project.annotations(ids)

@@ -33,11 +33,11 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
 @pytest.fixture
 def told(controllers: Controllers) -> list[str]:
     said: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: said.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: said.append(sentence))
     return said
 
 
-def test_rows_of_a_sample_are_left_out_and_that_is_told(
+def test_rows_of_a_sample_are_left_out_and_that_is_reported(
     qtbot: QtBot, opened: Controllers, told: list[str]
 ) -> None:
     project = opened.workspace.project
@@ -45,7 +45,7 @@ def test_rows_of_a_sample_are_left_out_and_that_is_told(
     project.create_audit([3, 5], seed=0)
     job = wired(decide_many, opened)(range(1, 9), Decision.NONE)
     assert job is not None
-    assert job.lane == "files"  # the table must not wait for it
+    assert job.worker == "files"  # the table must not wait for it
     with qtbot.waitSignal(job.ended):
         pass
     assert told == [
@@ -70,7 +70,7 @@ def test_the_menu_of_several_rows_spares_a_sample_and_that_of_one_does_not(
         menu = wired(RowActions, opened)(parent).menu(ids)
         next(action for action in menu.actions() if action.text() == "None of these").trigger()
     qtbot.waitUntil(lambda: sorted(project.annotations(range(1, 9))) == [2, 5])
-    qtbot.waitUntil(lambda: not opened.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.workers.files.busy)
     assert project.annotations([5])[5].origin is Origin.HAND
     settle(qtbot, opened)
 

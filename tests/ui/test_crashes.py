@@ -40,7 +40,7 @@ def caught() -> ValueError:
 
 
 def test_crash_names_the_places_and_not_the_data() -> None:
-    crash = Crash.of(caught())
+    crash = Crash.from_error(caught())
     assert crash.kind == "ValueError"
     assert crash.trace.index("KeyError") < crash.trace.index("ValueError")
     assert "tests/ui/test_crashes.py" in crash.trace
@@ -55,7 +55,7 @@ def test_exception_hook_tells_and_logs_in_full(
     error = caught()
     with qtbot.waitSignal(hooks.crashed) as crashed:
         sys.excepthook(type(error), error, error.__traceback__)
-    assert crashed.args[0] == Crash.of(error)
+    assert crashed.args[0] == Crash.from_error(error)
     assert SECRET in caplog.text
 
 

@@ -141,7 +141,7 @@ def test_the_first_review_asks_once_and_the_answer_is_kept(
         == {"By rank": "rank", "Fixed per label": "fixed"}[answer]
     )
     again = Controllers(
-        controllers.workspace.lanes, controllers.preferences.settings
+        controllers.workspace.workers, controllers.preferences.settings
     )  # the next start of the program
     again.workspace.label_set = controllers.workspace.label_set
     again.messages.asked.connect(lambda question, answers: asked.append((question, dict(answers))))

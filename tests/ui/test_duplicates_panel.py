@@ -41,7 +41,7 @@ def panel(qtbot: QtBot, controllers: Controllers, theme: Theme, path: Path) -> I
     panel.show()
     open_in(qtbot, controllers, path)
     yield panel
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     settle(qtbot, controllers)
 
 

@@ -109,7 +109,7 @@ def test_the_figures_are_those_of_the_task(controllers: Controllers, show: Open)
     assert panel.labels.figures.rows[1][5] is None  # similarity never says Damaged: it has no precision
     assert panel.bar.result.text() == f"SCE 80% ({100 * low:.0f} to {100 * high:.0f}%) vs. Similarity 40%"
     assert panel.bar.basis.text() == "10 of 10 labelled rows, not a random sample."
-    assert part.worth in panel.bar.info.toolTip()
+    assert part.validity in panel.bar.info.toolTip()
     assert panel.bar.info.accessibleDescription() == panel.bar.info.toolTip()
     tip = panel.models.figures.headings[4].tip
     assert "adaptive" in tip
@@ -265,15 +265,15 @@ def test_new_decisions_are_measured_while_somebody_looks(
     qtbot: QtBot, controllers: Controllers, show: Open
 ) -> None:
     panel = show()
-    qtbot.waitUntil(lambda: panel.looking.idle)
+    qtbot.waitUntil(lambda: panel.visibility.idle)
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[1].id or 0])
-    panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
+    panel.visibility.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
     panel.hide()
     controllers.edits.decide([12], Decision.NONE)
     settle(qtbot, controllers)
-    assert panel.looking.job is None
-    assert not panel.looking.idle
+    assert panel.visibility.job is None
+    assert not panel.visibility.idle
     assert "11 of 11" in panel.bar.basis.text()
     panel.show()
     qtbot.waitUntil(lambda: "Excluded from accuracy: 1 row labelled" in panel.bar.info.toolTip())
@@ -281,11 +281,11 @@ def test_new_decisions_are_measured_while_somebody_looks(
 
 def test_figures_that_are_late_say_so(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show()
-    qtbot.waitUntil(lambda: panel.looking.idle)
-    panel.looking._rests = 3_600_000  # as after a measuring that took long
+    qtbot.waitUntil(lambda: panel.visibility.idle)
+    panel.visibility._rests = 3_600_000  # as after a measuring that took long
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     assert panel.bar.basis.text().startswith("Updating after your last changes. 10 of 10")
-    panel.looking.within(0)
+    panel.visibility.within(0)
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
 
 
@@ -377,10 +377,10 @@ def test_right_answers_come_and_go_while_one_looks(
     assert "apply to all rows only if" in panel.bar.info.toolTip()
     assert controllers.workspace.project is not None
     assert controllers.edits.remove_coder(controllers.workspace.project.coders()[0].id)
-    panel.looking.within(0)  # it waits longer the longer the last one took
+    panel.visibility.within(0)  # it waits longer the longer the last one took
     qtbot.waitUntil(lambda: "Nothing is labelled yet" in panel.message.text())
     controllers.edits.undo()
-    panel.looking.within(0)
+    panel.visibility.within(0)
     qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
 
 
@@ -539,7 +539,7 @@ def test_the_project_is_closed_while_it_measures(
             progress.check()
 
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
-    panel.looking.within(0)  # it waits longer the longer the last one took, and that one had imports to do
+    panel.visibility.within(0)  # it waits longer the longer the last one took, and that one had imports to do
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
@@ -554,8 +554,8 @@ def test_what_was_measured_with_other_labels_is_dropped(
     panel = show()
     stale, go = panel.found, threading.Event()
     monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
-    panel.looking.within(0)
-    qtbot.waitUntil(lambda: panel.looking.job is not None)
+    panel.visibility.within(0)
+    qtbot.waitUntil(lambda: panel.visibility.job is not None)
     monkeypatch.undo()
     controllers.scorer._edited.disconnect()
     controllers.edits.set_labels([*controllers.workspace.labels, Label("Fourth")])
@@ -579,21 +579,21 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     panel = show(gold)
     doubts = panel.doubts
     doubts.look_button.click()
-    assert "still loading" in doubts.said.text()
+    assert "still loading" in doubts.result_label.text()
     controllers.scorer.ready = True  # with an LLM
     doubts.look_button.click()
-    assert "No text vectors" in doubts.said.text()
+    assert "No text vectors" in doubts.result_label.text()
     cache = VectorCache(Path(controllers.preferences.settings.file).with_name("vectors.db"))
     vectors = np.eye(2, dtype=np.float32)[[0, 1] * 6] + np.linspace(0, 0.1, 12, dtype=np.float32)[:, None]
     cache.put("e", list(TEXTS), vectors)
-    monkeypatch.setattr(controllers.scorer._shelf, "known_vectors", KnownVectors("e", cache))
+    monkeypatch.setattr(controllers.scorer._model_cache, "known_vectors", KnownVectors("e", cache))
     doubts.look_button.click()
     qtbot.waitUntil(lambda: doubts.found is not None)
     assert doubts.found is not None
     assert [(one.row_id, one.given.name, one.proposed.name) for one in doubts.found.rows] == [
         (5, "Damaged", "Late")
     ]
-    assert "1 of 12 checked rows does not fit" in doubts.said.text()
+    assert "1 of 12 checked rows does not fit" in doubts.result_label.text()
     assert controllers.workspace.project is not None
     controllers.workspace.project.create_audit([5, 6], 0)
     controllers.workspace.project.clear_decision([6])
@@ -607,7 +607,7 @@ def test_decisions_that_do_not_fit_are_found_by_vectors(
     doubts.all_button.click()
     assert (controllers.navigation.query.among, controllers.navigation.query.name) == ((5,), "probably wrong")
     controllers.edits.decide([5], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
-    assert "Labels have changed since" in doubts.said.text()
+    assert "Labels have changed since" in doubts.result_label.text()
     version = add_version(controllers.workspace.project, Fit(encoder_key="e, adapted"))
     controllers.scorer.use_version(version.id, score=False)  # by its vectors other rows are probably wrong
     assert doubts.found is None
@@ -641,7 +641,7 @@ def test_the_sample_alone_is_measured_once_it_is_begun(
     assert not panel.bar.draw.isVisible()
     assert panel.bar.basis.text() == ""
     assert not panel.bar.source.isVisible()
-    panel.looking._rests = 60_000  # as after a measuring that took long
+    panel.visibility._rests = 60_000  # as after a measuring that took long
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"

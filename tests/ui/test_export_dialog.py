@@ -63,7 +63,7 @@ def export(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> list
     path = dialog.file
     with qtbot.waitSignal(dialog.accepted):
         dialog.export_button.click()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file, delimiter=";"))
 
@@ -97,7 +97,7 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
         project.decide([401], Decision.SKIPPED)
     with qtbot.waitSignals([controllers.workspace.projectOpened, controllers.workspace.countsChanged]):
         controllers.projects.open_project(project_file)
-    status = StatusBar(controllers.workspace.lanes)
+    status = StatusBar(controllers.workspace.workers)
     qtbot.addWidget(status)
     status.set_counts(controllers.workspace.counts)
     assert "301 labelled" in status.counts.text()

@@ -141,7 +141,7 @@ def test_no_dialog_follows_the_wheel(
     table = tmp_path / "table.csv"
     table.write_text("id,text,label\n1,Came late,Late\n2,Broken,Damaged\n3,Kind driver,Praise\n")
     dialog = open_dialog(DIALOGS[name](controllers, scored, table))
-    qtbot.waitUntil(lambda: not any(lane.busy for lane in controllers.workspace.lanes))
+    qtbot.waitUntil(lambda: not any(worker.busy for worker in controllers.workspace.workers))
     settle(qtbot, controllers)
     assert fields(dialog)
     assert changed_by_wheel(dialog) == []

@@ -81,7 +81,7 @@ def wait(qtbot: QtBot, panel: FindingsPanel) -> None:
     """Until the panel shows what it was asked, about what there is."""
 
     def ready() -> bool:
-        return not panel._dirty and panel.looking.idle and panel._cell_job is None
+        return not panel._dirty and panel.visibility.idle and panel._cell_job is None
 
     qtbot.waitUntil(ready)
 
@@ -265,7 +265,7 @@ def test_counts_take_the_place_of_shares(
     wait(qtbot, panel)
     assert panel.answer is not None
     whole = panel.answer.findings.whole
-    rows = [one.share.of(whole.rows) for one in whole.shares]
+    rows = [one.share.as_count(whole.rows) for one in whole.shares]
     model = panel.shares_model
     assert model.headerData(0, Qt.Orientation.Horizontal) == "Rows"
     assert [model.index(row, 0).data() for row in range(4)] == [f"{one.value:,.0f}" for one in rows]
@@ -287,7 +287,7 @@ def test_counts_take_the_place_of_shares(
     drawn = whiskers[0].opts
     assert drawn["y"] + drawn["top"] == pytest.approx([end[1] for end in ends])
     assert drawn["y"] - drawn["bottom"] == pytest.approx([end[0] for end in ends])
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert lines[2][1] == f"{panel.answer.figure(0, 0).value:.0f}"
@@ -332,7 +332,7 @@ def test_nothing_is_computed_out_of_sight(
     panel.hide()
     controllers.edits.decide([1], Decision.NONE)
     settle(qtbot, controllers)
-    assert not panel.looking.idle
+    assert not panel.visibility.idle
     assert looked == []
     panel.show()
     wait(qtbot, panel)
@@ -347,14 +347,14 @@ def test_the_table_goes_first(
     opened(qtbot, controllers, panel, path)
     panel._on_asked()
     panel._look()
-    mine = panel.looking.job
+    mine = panel.visibility.job
     assert mine is not None
     order: list[str] = []
     other = controllers.workspace.submit(
-        _nothing, controllers.workspace.project, title="A filter", lane="reads", quiet=True
+        _nothing, controllers.workspace.project, title="A filter", worker="reads", quiet=True
     )
     other.finished.connect(lambda _: order.append("filter"))
-    assert panel.looking.job is None
+    assert panel.visibility.job is None
     assert not mine.attached
     wait(qtbot, panel)
     assert order == ["filter"]
@@ -415,7 +415,7 @@ def test_copied_cells_are_no_formulas(
     opened(qtbot, controllers, panel, path)
     panel.bar.views["column"].click()
     wait(qtbot, panel)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.bar.copy.click()
     lines = [line.split("\t") for line in QGuiApplication.clipboard().text().splitlines()]
     assert panel.answer is not None
@@ -439,7 +439,7 @@ def test_reports_are_those_of_the_tasks(
     wait(qtbot, panel)
     page, workbook = tmp_path / "page.html", tmp_path / "book.xlsx"
     for target in (page, workbook):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             panel.exports.save_to(target)
         assert told.args == [f"The findings were written to {target}.", "info"]
     assert panel.answer is not None
@@ -460,11 +460,11 @@ def test_reports_are_those_of_the_tasks(
     assert panel.answer.findings.basis in " ".join(map(str, said))
 
 
-def test_a_place_that_cannot_be_written_to_is_told(
+def test_a_place_that_cannot_be_written_to_is_reported(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path, tmp_path: Path
 ) -> None:
     opened(qtbot, controllers, panel, path)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         panel.exports.save_to(tmp_path / "no folder" / "page.html")
     assert told.args[1] == "warn"
 
@@ -476,7 +476,7 @@ def test_the_file_is_asked_for_without_a_nested_loop(
     panel.bar.workbook.trigger()
     dialog = panel.findChild(QFileDialog)
     assert dialog is not None
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         dialog.fileSelected.emit(str(tmp_path / "chosen.xlsx"))
     assert openpyxl.load_workbook(tmp_path / "chosen.xlsx")["Shares"]["A2"].value == LABELS[0]
     dialog.reject()
@@ -580,7 +580,7 @@ def test_several_labels_a_row(
     assert project.label_set().multi_label  # type: ignore[union-attr]
 
 
-def test_rows_that_came_after_the_sample_are_told(
+def test_rows_that_came_after_the_sample_are_reported(
     qtbot: QtBot, controllers: Controllers, panel: FindingsPanel, path: Path
 ) -> None:
     project = opened(qtbot, controllers, panel, path)
@@ -627,7 +627,7 @@ def test_the_project_may_be_closed_meanwhile(
     panel.show_cell(0, -1)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     assert panel.answer is None
     assert panel.shares_model.rowCount() == 0
     assert panel.examples.found is None

@@ -1,4 +1,4 @@
-"""The Fine-tune panel and the tuner behind it, with a stand-in for the method that the lane would run."""
+"""The Fine-tune panel and the tuner behind it, with a stand-in for the method that the worker would run."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class FakeMethod:
     def finetune(
         self,
         project: Project,
-        _shelf: object,
+        _model_cache: object,
         choice: object,
         choices: FinetuneSettings,
         watch: Watch,
@@ -109,12 +109,12 @@ class FakeMethod:
             raise self.error
         progress.report(1, 31, stage="fine-tuning")
         watch.measured += [(1, 1, 1.0, 1.2), (1, 2, 0.8, 1.1)]
-        while not self.go_on.wait(0.002) and not watch.enough.is_set():
+        while not self.go_on.wait(0.002) and not watch.stop_early.is_set():
             progress.check()
-        return make_version(project, metrics=metrics(cut_short=watch.enough.is_set()))
+        return make_version(project, metrics=metrics(cut_short=watch.stop_early.is_set()))
 
     def improve(
-        self, project: Project, _shelf: object, choice: object, *, progress: Progress
+        self, project: Project, _model_cache: object, choice: object, *, progress: Progress
     ) -> tuple[str, ModelVersion | None]:
         self.improved += 1
         while not self.go_on.wait(0.002):
@@ -163,7 +163,7 @@ def panel(qtbot: QtBot, controllers: Controllers, project: Project, theme: objec
 
 
 def wait_for_plan(qtbot: QtBot, panel: FineTunePanel) -> None:
-    qtbot.waitUntil(lambda: panel.looking.idle)
+    qtbot.waitUntil(lambda: panel.visibility.idle)
 
 
 def label(controllers: Controllers, rows: range, place: int, origin: Origin = Origin.HAND) -> None:
@@ -199,7 +199,7 @@ def test_without_labelled_rows_it_says_what_to_do(panel: FineTunePanel) -> None:
     assert panel.result.sentence.text() == EMPTY
     assert not panel.start.start_button.isEnabled()
     assert "at least two labels with examples" in panel.start.problem.text()
-    assert panel.versions.list.topLevelItemCount() == 1  # the model as it was
+    assert panel.versions.list.topLevelItemCount() == 1  # the base model
 
 
 def test_what_an_older_program_claimed_of_a_version_is_not_repeated(
@@ -240,7 +240,7 @@ def test_examples_are_counted_while_one_decides(qtbot: QtBot, panel: FineTunePan
     assert not panel.start.start_button.isEnabled()
 
 
-def test_rows_of_a_random_sample_are_told_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
+def test_rows_of_a_random_sample_are_reported_as_left_out(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert controllers_of(panel).workspace.project is not None
     controllers_of(panel).workspace.project.create_audit([1, 2], seed=0)
     label_enough(qtbot, panel)
@@ -340,7 +340,7 @@ def test_the_base_model_says_what_it_is_and_which_versions_there_are(
     settle(qtbot, controllers)
 
 
-def test_a_failure_is_told_and_the_version_in_use_stays(
+def test_a_failure_is_reported_and_the_version_in_use_stays(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod
 ) -> None:
     controllers = controllers_of(panel)
@@ -348,7 +348,7 @@ def test_a_failure_is_told_and_the_version_in_use_stays(
     first = made(qtbot, panel)
     controllers.scorer.use_version(first.id)
     method.error = UserError("The disk is full: make room.")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.start.start_button)
     assert told.args == ["The disk is full: make room.", "warn"]
     qtbot.waitUntil(lambda: controllers.tuner.job is None)
@@ -438,7 +438,7 @@ def two_versions(qtbot: QtBot, panel: FineTunePanel) -> tuple[ModelVersion, Mode
     return two
 
 
-def test_a_version_is_used_and_the_model_as_it_was_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
+def test_a_version_is_used_and_the_base_model_comes_back(qtbot: QtBot, panel: FineTunePanel) -> None:
     controllers = controllers_of(panel)
     assert controllers.workspace.project is not None
     give_scores(controllers.workspace.project, [0, 1, 2])
@@ -474,7 +474,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert sorted(version.id for version in panel.result.versions) == [version.id for version in two]
     assert panel.result.title.text() == "version 1 and version 2"
     assert len(panel.result.figures.texts) == 4
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.result.differ_button)
     assert "has not scored any rows yet" in told.args[0]
     assert controllers.workspace.project is not None
@@ -491,7 +491,7 @@ def test_two_versions_are_compared(qtbot: QtBot, panel: FineTunePanel) -> None:
     assert controllers.navigation.query.given == (2,)
     # With joint prediction on, or off: the versions are compared as both have scored.
     describe(controllers.workspace.project, runs[0], whole_table=True)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.result.differ_button)
     assert told.args[0].startswith("version 1 has not scored any rows yet")
     describe(controllers.workspace.project, runs[1], whole_table=True)
@@ -555,7 +555,12 @@ def test_a_version_is_exported(
     written: list[tuple[str, Path]] = []
 
     def export(
-        _project: object, _shelf: object, _choice: object, version: ModelVersion, folder: Path, **_: object
+        _project: object,
+        _model_cache: object,
+        _choice: object,
+        version: ModelVersion,
+        folder: Path,
+        **_: object,
     ) -> None:
         written.append((version.name, folder))
 
@@ -564,7 +569,7 @@ def test_a_version_is_exported(
     panel.versions.select(first)
     panel.versions.ask_export()
     (dialog,) = panel.versions.findChildren(QFileDialog)
-    with qtbot.waitSignal(controllers_of(panel).messages.told):
+    with qtbot.waitSignal(controllers_of(panel).messages.notified):
         dialog.fileSelected.emit(str(tmp_path))
     dialog.reject()
     assert written == [("version 1", tmp_path / "sce-mini-+-version-1")]
@@ -579,23 +584,23 @@ def test_an_export_leaves_the_vectors_of_the_window_alone(
         def save_pretrained(self, folder: Path, *, card: str) -> None:
             written.append((folder, card))
 
-    shelf = work.ModelCache(cache_megabytes=1)
-    known = shelf.known_vectors = KnownVectors("of the window", DictCache())
+    model_cache = work.ModelCache(cache_megabytes=1)
+    known = model_cache.known_vectors = KnownVectors("of the window", DictCache())
     monkeypatch.setattr(work.ModelCache, "open", lambda *_, **__: None)
     monkeypatch.setattr(work.ModelCache, "version_model", lambda *_: Model())
     monkeypatch.setattr(card, "version_card", lambda version, _model: f"from {version.base}")
     version = make_version(project, base="another")
     choice = ModelChoice("another", (), "cpu", 1)
-    tuning_work.export(project, shelf, choice, version, tmp_path / "out", progress=SilentProgress())
+    tuning_work.export(project, model_cache, choice, version, tmp_path / "out", progress=SilentProgress())
     assert written == [(tmp_path / "out", "from another")]
-    assert shelf.known_vectors is known
+    assert model_cache.known_vectors is known
 
 
 def test_a_project_of_the_same_name_gets_its_own_version(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shelf = work.ModelCache(cache_megabytes=1)
-    shelf._session = object()  # type: ignore[assignment]
+    model_cache = work.ModelCache(cache_megabytes=1)
+    model_cache._session = object()  # type: ignore[assignment]
     monkeypatch.setattr(version_models, "version_model", lambda _project, version, _source: version)
     first = make_version(project)
     for other in (
@@ -603,9 +608,9 @@ def test_a_project_of_the_same_name_gets_its_own_version(
         replace(first, created_at="2030-01-01"),
         replace(first, base_fingerprint="other"),
     ):
-        found: object = shelf.version_model(project, first)
+        found: object = model_cache.version_model(project, first)
         assert found is first
-        found = shelf.version_model(project, other)
+        found = model_cache.version_model(project, other)
         assert found is other
 
 
@@ -620,7 +625,7 @@ def unfold(
     """Open the settings with a trial that finds ``found``; return what it was tried on."""
     tried: list[object] = []
 
-    def pace(project: Project, _shelf: object, choice: ModelChoice, *, progress: Progress) -> object:
+    def pace(project: Project, _model_cache: object, choice: ModelChoice, *, progress: Progress) -> object:
         tried.append((project, choice.model))
         return found
 
@@ -630,7 +635,7 @@ def unfold(
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     assert not tried  # not before somebody looks
     click(qtbot, panel.start.settings_button)
-    qtbot.waitUntil(lambda: bool(tried) and not controllers.workspace.lanes.models.busy)
+    qtbot.waitUntil(lambda: bool(tried) and not controllers.workspace.workers.models.busy)
     wait_for_plan(qtbot, panel)
     return tried
 
@@ -824,7 +829,7 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     qtbot: QtBot, panel: FineTunePanel, project: Project
 ) -> None:
     controllers = controllers_of(panel)
-    known = controllers.scorer._shelf.known_vectors = KnownVectors("as it was", DictCache())
+    known = controllers.scorer._model_cache.known_vectors = KnownVectors("as it was", DictCache())
     version = make_version(project, settings={"epochs": 100, "calibrated": True, "embedder": "adapted"})
     plain = make_version(project)
     controllers.scorer.use_version(version.id)
@@ -832,7 +837,9 @@ def test_the_vectors_of_an_adapted_version_are_its_own(
     assert controllers.scorer.base_vectors is known
     controllers.scorer.use_version(plain.id)
     assert controllers.scorer.known_vectors is known
-    fewer = controllers.scorer._shelf.known_vectors = KnownVectors("e:bfloat16", known.cache, "bfloat16")
+    fewer = controllers.scorer._model_cache.known_vectors = KnownVectors(
+        "e:bfloat16", known.cache, "bfloat16"
+    )
     controllers.scorer.use_version(version.id)
     assert controllers.scorer.known_vectors == replace(fewer, embedder="adapted:bfloat16")
     controllers.scorer.use_version(None)
@@ -881,12 +888,12 @@ def test_it_is_automatic_and_one_click_goes_back(
     assert method.improved == 1
 
 
-def test_what_is_not_better_is_told_and_not_used(
+def test_what_is_not_better_is_reported_and_not_used(
     qtbot: QtBot, controllers: Controllers, project: Project, method: FakeMethod
 ) -> None:
     method.better = False
     ready_to_fine_tune_automatically(qtbot, controllers)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         label(controllers, range(1, 13), 0)
     assert told.args[0].startswith("Automatic fine-tuning made no better version. No clear difference yet")
     assert controllers.scorer.version is None

@@ -14,7 +14,7 @@ from sce_desktop import cli, paths
 from sce_desktop.app import make_window
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.rows_data import load_rows
 from sce_desktop.core.annotations import Decision
 from sce_desktop.ml.finetune import finetune_embedder
@@ -31,8 +31,8 @@ PATIENCE_MS = 120_000
 
 @pytest.fixture
 def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Controllers]]:
-    with Lanes() as lanes:
-        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+    with WorkerQueues() as workers:
+        controllers = Controllers(workers, Settings(tmp_path / "settings.json"))
         window = make_window(controllers, theme)
         window.show()
         controllers.projects.warm_up()
@@ -85,7 +85,7 @@ def test_label_learn_use_and_go_back(
     (version,) = signal.args
     assert version.report.measured > 30
     assert "similarity" in version.report.baselines
-    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     assert controllers.scorer.version is None  # nothing is used unasked
 
     (zero_shot,) = controllers.workspace.runs[:1]
@@ -113,7 +113,7 @@ def test_label_learn_use_and_go_back(
 
     with qtbot.waitSignal(controllers.workspace.projectClosed, timeout=PATIENCE_MS):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy, timeout=PATIENCE_MS)
     capsys.readouterr()
     assert cli.main(["project", "score", str(project.path), "--json"]) == 0
     with Project.open(project.path) as again:  # the command line goes on with the version in use
@@ -142,10 +142,10 @@ def test_the_embedder_learns_and_its_vectors_are_used(
         qtbot.mouseClick(start.start_button, Qt.MouseButton.LeftButton)
     (version,) = signal.args
     assert version.report.encoder.kept
-    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     before = controllers.scorer.known_vectors
     assert before is not None
-    own = before.of(version.settings["embedder"])  # read in the precision of this computer
+    own = before.with_embedder(version.settings["embedder"])  # read in the precision of this computer
     assert before.embedder != own.embedder
 
     qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
@@ -161,7 +161,7 @@ def test_the_embedder_learns_and_its_vectors_are_used(
 
     with qtbot.waitSignal(controllers.workspace.projectClosed, timeout=PATIENCE_MS):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy, timeout=PATIENCE_MS)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy, timeout=PATIENCE_MS)
 
 
 class _Progress:

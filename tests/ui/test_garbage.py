@@ -1,4 +1,4 @@
-"""While a lane runs, nothing is collected in its thread."""
+"""While a worker runs, nothing is collected in its thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.garbage import INTERVAL_MS, GuiCollector
-from sce_desktop.controllers.jobs import Lane
+from sce_desktop.controllers.jobs import WorkerQueue
 from sce_desktop.core.progress import Progress
 from sce_desktop.imports import importing
 
@@ -31,21 +31,21 @@ def allocate(*, progress: Progress) -> list[list[int]]:
 
 def test_objects_die_in_the_gui_thread(qtbot: QtBot) -> None:
     died_in: list[int] = []
-    lane = Lane("files")
+    worker = WorkerQueue("files")
     for _ in range(20):
         weakref.finalize(Cyclic(), lambda: died_in.append(threading.get_ident()))
-    job = lane.submit(allocate, title="Allocates")
+    job = worker.submit(allocate, title="Allocates")
     with qtbot.waitSignal(job.finished) as finished:
         pass
     assert len(finished.args[0]) == 200_000
     qtbot.waitUntil(lambda: len(died_in) == 20, timeout=20 * INTERVAL_MS)
     assert set(died_in) == {threading.get_ident()}
-    assert lane.close(timeout=5)
+    assert worker.close(timeout=5)
 
 
-def test_python_collects_again_after_the_last_lane(qtbot: QtBot) -> None:
+def test_python_collects_again_after_the_last_worker(qtbot: QtBot) -> None:
     assert gc.isenabled()
-    first, second = Lane("files"), Lane("models")
+    first, second = WorkerQueue("files"), WorkerQueue("models")
     assert not gc.isenabled()
     assert first.close(timeout=5)
     assert first.close(timeout=5)  # closing twice counts once

@@ -217,17 +217,17 @@ def test_find_goes_round_and_says_so(guide: GuideWindow, qtbot: QtBot) -> None:
     qtbot.keyClicks(guide.field, "kappa")
     qtbot.keyClick(guide.field, Qt.Key.Key_Return)
     assert guide.page.textCursor().selectedText().lower() == "kappa"
-    assert guide.said.text() == ""
-    while not guide.said.text():
+    assert guide.result_label.text() == ""
+    while not guide.result_label.text():
         guide.find_next()
-    assert guide.said.text() == "Continued from the top"
+    assert guide.result_label.text() == "Continued from the top"
     guide.find_next(backward=True)
-    assert guide.said.text() == "Continued from the end"
+    assert guide.result_label.text() == "Continued from the end"
     guide.field.setText("no such word")
     guide.find_next()
-    assert guide.said.text() == "No match on this page"
+    assert guide.result_label.text() == "No match on this page"
     guide.field.clear()
-    assert guide.said.text() == ""
+    assert guide.result_label.text() == ""
 
 
 def test_every_part_has_a_name_for_screen_readers(guide: GuideWindow) -> None:

@@ -40,7 +40,7 @@ def settle(qtbot: QtBot, dialog: ImportDialog) -> None:
     """Wait until the table is looked at and counted, or cannot be."""
     qtbot.waitUntil(
         lambda: (
-            (dialog._looking is None or not dialog._looking.active)
+            (dialog._preview_job is None or not dialog._preview_job.active)
             and (dialog._scanning is None or not dialog._scanning.active)
         )
     )
@@ -107,16 +107,16 @@ def test_what_is_to_be_said_of_the_file_stands_in_the_dialog(
     qtbot: QtBot, controllers: Controllers, parcels: Path
 ) -> None:
     said = "Only “parcels.csv” is opened: 1 other file was dropped with it."
-    dialog = wired(ImportDialog, controllers)(parcels, told=said)
+    dialog = wired(ImportDialog, controllers)(parcels, message=said)
     qtbot.addWidget(dialog)
     dialog.open()
-    assert dialog.told.isVisible()
-    assert dialog.told.text() == said
+    assert dialog.message.isVisible()
+    assert dialog.message.text() == said
     settle(qtbot, dialog)
-    assert not show(qtbot, controllers, parcels).told.isVisible()
+    assert not show(qtbot, controllers, parcels).message.isVisible()
 
 
-def test_where_the_rows_of_a_document_are_is_told(
+def test_where_the_rows_of_a_document_are_is_reported(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = tmp_path / "answers.json"
@@ -209,7 +209,7 @@ def test_problems_are_listed_and_quotes_can_be_text(
 
 def test_a_newer_request_supersedes_the_older(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
     dialog = show(qtbot, controllers, parcels, wait=False)
-    first = dialog._looking
+    first = dialog._preview_job
     heard: list[object] = []
     assert first is not None
     first.finished.connect(heard.append)

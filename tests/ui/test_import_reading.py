@@ -29,7 +29,7 @@ def press(qtbot: QtBot, dialog: ImportDialog, words: str) -> None:
     settle(qtbot, dialog)
 
 
-def test_two_readings_of_letters_are_told_and_one_click_takes_the_other(
+def test_two_readings_of_letters_are_reported_and_one_click_takes_the_other(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path
 ) -> None:
     path = table(tmp_path, f"text\n{CZECH}\n{CZECH}!\n".encode("iso8859-2"))
@@ -171,6 +171,6 @@ def test_an_import_tells_no_doubt_again(qtbot: QtBot, controllers: Controllers, 
     dialog = show(qtbot, controllers, table(tmp_path, 'id, text\n1, "hello world"\n2, "b"\n'))
     assert len(dialog.doubts.texts()) == 1
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, *_: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, *_: told.append(sentence))
     imported(qtbot, controllers, dialog)
     assert not [sentence for sentence in told if "spaces" in sentence]

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 import sce_desktop
 from sce_desktop.controllers.in_worker import in_worker
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.progress import SilentProgress
 
 PACKAGE = Path(sce_desktop.__file__).parent
@@ -52,9 +52,9 @@ def test_every_name_is_there_and_takes_what_it_is_given() -> None:
 
 
 def test_a_job_runs_it_with_its_progress(qtbot: QtBot) -> None:
-    with Lanes() as lanes:
+    with WorkerQueues() as workers:
         label = in_worker("sce_desktop.tasks.tables.tables", "read_labels", takes_progress=False)
-        job = lanes.reads.submit(label, Path("nowhere.txt"), title="Reading")
+        job = workers.reads.submit(label, Path("nowhere.txt"), title="Reading")
         with qtbot.waitSignal(job.failed) as failed:
             pass
     assert "nowhere.txt" in str(failed.args[0])

@@ -20,7 +20,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Job, JobState, Lanes
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueues
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.settings import Settings
@@ -60,8 +60,8 @@ def durations() -> dict[str, float]:
 @pytest.fixture
 def scene(qtbot: QtBot, theme: Theme, material: Path, tmp_path: Path) -> Iterator[Scene]:
     """The whole window with the project open and the model loaded; the search index is not built."""
-    with Lanes() as lanes:
-        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+    with WorkerQueues() as workers:
+        controllers = Controllers(workers, Settings(tmp_path / "settings.json"))
         window = make_window(controllers, theme)
         window.show()
         controllers.projects.warm_up()
@@ -167,7 +167,7 @@ def test_closing_the_window_during_a_job(
     assert closed < AT_WORST_S
     assert not job.active
     assert all(
-        lane.close(DONE_S) for lane in scene.controllers.workspace.lanes
+        worker.close(DONE_S) for worker in scene.controllers.workspace.workers
     )  # the guards of every test look, too
     assert not Path(f"{path}-wal").exists()
     with Project.open(path) as project:

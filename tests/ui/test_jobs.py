@@ -1,4 +1,4 @@
-"""Lanes: delivery in the GUI thread, cancel at any moment, detach, failure, shutdown."""
+"""WorkerQueues: delivery in the GUI thread, cancel at any moment, detach, failure, shutdown."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import UPDATES_PER_SECOND, Job, JobState, Lane, drop
+from sce_desktop.controllers.jobs import UPDATES_PER_SECOND, Job, JobState, WorkerQueue, drop
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
 
 @pytest.fixture
-def lane(qapp) -> Iterator[Lane]:
-    lane = Lane("model")
-    yield lane
-    assert lane.close(timeout=10)
+def worker(qapp) -> Iterator[WorkerQueue]:
+    worker = WorkerQueue("model")
+    yield worker
+    assert worker.close(timeout=10)
 
 
 def work(seconds: float, *, progress: Progress, batch: float = 0.002) -> int:
@@ -47,9 +47,9 @@ def record(job: Job) -> list[str]:
     return seen
 
 
-def test_result_arrives_in_the_gui_thread(qtbot: QtBot, lane: Lane) -> None:
+def test_result_arrives_in_the_gui_thread(qtbot: QtBot, worker: WorkerQueue) -> None:
     threads: list[int] = []
-    job = lane.submit(lambda *, progress: threading.get_ident(), title="Where")
+    job = worker.submit(lambda *, progress: threading.get_ident(), title="Where")
     job.finished.connect(lambda _: threads.append(threading.get_ident()))
     seen = record(job)
     assert job.state is JobState.WAITING
@@ -60,25 +60,25 @@ def test_result_arrives_in_the_gui_thread(qtbot: QtBot, lane: Lane) -> None:
     qtbot.waitUntil(lambda: "ended" in seen)
     assert seen == ["started", "finished", "ended"]
     assert job.state is JobState.FINISHED
-    assert not lane.busy
+    assert not worker.busy
 
 
-def test_arguments_reach_the_function(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(double, 20, plus=2, title="Double")
+def test_arguments_reach_the_function(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(double, 20, plus=2, title="Double")
     with qtbot.waitSignal(job.finished) as finished:
         pass
     assert finished.args == [42]
 
 
-def test_thousand_quick_jobs_keep_their_order(qtbot: QtBot, lane: Lane) -> None:
+def test_thousand_quick_jobs_keep_their_order(qtbot: QtBot, worker: WorkerQueue) -> None:
     results: list[int] = []
     for number in range(1000):
-        lane.submit(double, number, title="Quick").finished.connect(results.append)
-    qtbot.waitUntil(lambda: not lane.busy)
+        worker.submit(double, number, title="Quick").finished.connect(results.append)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert results == [2 * number for number in range(1000)]
 
 
-def test_that_something_else_begins_is_told_at_once(qtbot: QtBot, lane: Lane) -> None:
+def test_that_something_else_begins_is_reported_at_once(qtbot: QtBot, worker: WorkerQueue) -> None:
     """The rows on the screen are shown when the next stage begins, not when it has gone on for a while."""
     told, go_on = threading.Event(), threading.Event()
 
@@ -90,7 +90,7 @@ def test_that_something_else_begins_is_told_at_once(qtbot: QtBot, lane: Lane) ->
         go_on.wait(10)
 
     updates: list[tuple[object, ...]] = []
-    job = lane.submit(task, title="Stages")
+    job = worker.submit(task, title="Stages")
     job.progressed.connect(lambda *update: updates.append(update))
     qtbot.waitUntil(told.is_set)
     qtbot.waitUntil(lambda: (3, 9, "Second") in updates)
@@ -99,7 +99,7 @@ def test_that_something_else_begins_is_told_at_once(qtbot: QtBot, lane: Lane) ->
     qtbot.waitUntil(lambda: not job.active)
 
 
-def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, lane: Lane) -> None:
+def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         end = time.monotonic() + 0.5
         while time.monotonic() < end:
@@ -107,7 +107,7 @@ def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, lane: L
         progress.report(7, 7, stage="Last")
 
     updates: list[tuple[object, ...]] = []
-    job = lane.submit(task, title="Flood")
+    job = worker.submit(task, title="Flood")
     job.progressed.connect(lambda *update: updates.append(update))
     with qtbot.waitSignal(job.finished):
         pass
@@ -116,14 +116,14 @@ def test_progress_is_throttled_and_the_last_report_arrives(qtbot: QtBot, lane: L
     assert len(updates) <= 0.5 * UPDATES_PER_SECOND + 3
 
 
-def test_counts_above_32_bits_arrive_whole(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(lambda *, progress: progress.report(5_000_000_000, 9_000_000_000), title="Bytes")
+def test_counts_above_32_bits_arrive_whole(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(lambda *, progress: progress.report(5_000_000_000, 9_000_000_000), title="Bytes")
     with qtbot.waitSignal(job.progressed) as progressed:
         pass
     assert progressed.args == [5_000_000_000, 9_000_000_000, ""]
 
 
-def test_rate_is_that_of_the_stage(qtbot: QtBot, lane: Lane) -> None:
+def test_rate_is_that_of_the_stage(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         progress.report(0, 100, stage="Slow")
         time.sleep(0.3)
@@ -133,7 +133,7 @@ def test_rate_is_that_of_the_stage(qtbot: QtBot, lane: Lane) -> None:
         time.sleep(0.2)
         progress.report(500, 1000, stage="Fast")
 
-    job = lane.submit(task, title="Stages")
+    job = worker.submit(task, title="Stages")
     with qtbot.waitSignal(job.finished):
         pass
     assert job.rate is not None
@@ -142,24 +142,24 @@ def test_rate_is_that_of_the_stage(qtbot: QtBot, lane: Lane) -> None:
     assert 0.1 < job.seconds_left < 1
 
 
-def test_warnings_are_told_once(qtbot: QtBot, lane: Lane) -> None:
+def test_warnings_are_reported_once(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         for _ in range(3):
             progress.warn("Two columns bear this name; the first is taken.")
 
-    job = lane.submit(task, title="Warn")
+    job = worker.submit(task, title="Warn")
     with qtbot.waitSignal(job.finished):
         pass
     assert job.warnings == ["Two columns bear this name; the first is taken."]
 
 
-def test_user_error_fails_the_job_and_is_no_crash(qtbot: QtBot, lane: Lane) -> None:
+def test_user_error_fails_the_job_and_is_no_crash(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         raise UserError("The disk is full; free some space and export again.")
 
     crashes: list[Crash] = []
-    lane.crashed.connect(crashes.append)
-    job = lane.submit(task, title="Export")
+    worker.crashed.connect(crashes.append)
+    job = worker.submit(task, title="Export")
     with qtbot.waitSignal(job.failed) as failed:
         pass
     assert isinstance(failed.args[0], UserError)
@@ -168,27 +168,27 @@ def test_user_error_fails_the_job_and_is_no_crash(qtbot: QtBot, lane: Lane) -> N
     assert not crashes
 
 
-def test_bug_fails_the_job_with_its_traceback_and_the_lane_lives(qtbot: QtBot, lane: Lane) -> None:
+def test_bug_fails_the_job_with_its_traceback_and_the_worker_lives(qtbot: QtBot, worker: WorkerQueue) -> None:
     def task(*, progress: Progress) -> None:
         raise ZeroDivisionError("a text of the user".upper())
 
     crashes: list[Crash] = []
-    lane.crashed.connect(crashes.append)
-    job = lane.submit(task, title="Bug")
+    worker.crashed.connect(crashes.append)
+    job = worker.submit(task, title="Bug")
     with qtbot.waitSignal(job.failed) as failed:
         pass
     assert failed.args[0] == crashes[0]
     assert "ZeroDivisionError" in crashes[0].trace
     assert "A TEXT" not in crashes[0].trace
     assert "ZeroDivisionError" in str(crashes[0])
-    after = lane.submit(double, 1, title="After")
+    after = worker.submit(double, 1, title="After")
     with qtbot.waitSignal(after.finished):
         pass
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_cancel_at_a_random_moment(qtbot: QtBot, lane: Lane, seed: int) -> None:
-    job = lane.submit(work, 20, title="Long")
+def test_cancel_at_a_random_moment(qtbot: QtBot, worker: WorkerQueue, seed: int) -> None:
+    job = worker.submit(work, 20, title="Long")
     qtbot.wait(random.Random(seed).randrange(250))
     asked = time.monotonic()
     with qtbot.waitSignal(job.ended, timeout=2000):
@@ -196,130 +196,130 @@ def test_cancel_at_a_random_moment(qtbot: QtBot, lane: Lane, seed: int) -> None:
         assert job.state is JobState.CANCELLING
     assert time.monotonic() - asked < 2
     assert job.state is JobState.CANCELLED
-    assert not lane.busy
+    assert not worker.busy
 
 
-def test_waiting_job_is_cancelled_at_once_and_never_runs(qtbot: QtBot, lane: Lane) -> None:
+def test_waiting_job_is_cancelled_at_once_and_never_runs(qtbot: QtBot, worker: WorkerQueue) -> None:
     ran: list[int] = []
     gate = threading.Event()
-    first = lane.submit(lambda *, progress: gate.wait(10), title="Blocks")
-    second = lane.submit(lambda *, progress: ran.append(1), title="Waits")
+    first = worker.submit(lambda *, progress: gate.wait(10), title="Blocks")
+    second = worker.submit(lambda *, progress: ran.append(1), title="Waits")
     with qtbot.waitSignal(second.cancelled, timeout=1000):
         second.cancel()
     assert first.active
     gate.set()
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert ran == []
 
 
-def test_cancel_after_the_end_changes_nothing(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(double, 1, title="Done")
+def test_cancel_after_the_end_changes_nothing(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(double, 1, title="Done")
     with qtbot.waitSignal(job.ended):
         pass
     job.cancel()
     assert job.state is JobState.FINISHED
 
 
-def test_detached_job_is_silent_but_its_state_stays_true(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(work, 0.3, title="Detached")
+def test_detached_job_is_silent_but_its_state_stays_true(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(work, 0.3, title="Detached")
     seen = record(job)
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     before = list(seen)
     job.detach()
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert seen == before
     assert job.state is JobState.FINISHED
 
 
-def test_a_dropped_job_stops_and_is_silent(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(work, 30, title="Dropped")
+def test_a_dropped_job_stops_and_is_silent(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(work, 30, title="Dropped")
     seen = record(job)
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     before = list(seen)
     drop(job, None)
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert seen == before
     assert job.state is JobState.CANCELLED
 
 
-def test_result_already_on_its_way_is_dropped_by_detach(qtbot: QtBot, lane: Lane) -> None:
+def test_result_already_on_its_way_is_dropped_by_detach(qtbot: QtBot, worker: WorkerQueue) -> None:
     returned = threading.Event()
 
     def task(*, progress: Progress) -> str:
         returned.set()
         return "stale"
 
-    job = lane.submit(task, title="Stale")
+    job = worker.submit(task, title="Stale")
     seen = record(job)
     returned.wait(5)
     time.sleep(0.05)  # the result is now posted; the GUI thread has not looked at it yet
     job.detach()
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert seen == []
 
 
-def test_detach_inside_a_slot_stops_what_follows(qtbot: QtBot, lane: Lane) -> None:
-    job = lane.submit(double, 1, title="Inside")
+def test_detach_inside_a_slot_stops_what_follows(qtbot: QtBot, worker: WorkerQueue) -> None:
+    job = worker.submit(double, 1, title="Inside")
     seen = record(job)
     job.finished.connect(lambda _: job.detach())
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert seen == ["started", "finished"]
 
 
-def test_first_overtakes_what_waits(qtbot: QtBot, lane: Lane) -> None:
+def test_first_overtakes_what_waits(qtbot: QtBot, worker: WorkerQueue) -> None:
     order: list[str] = []
     gate = threading.Event()
-    lane.submit(lambda *, progress: gate.wait(10), title="Blocks")
-    lane.submit(lambda *, progress: order.append("usual"), title="Usual")
-    lane.submit(lambda *, progress: order.append("first"), title="First", first=True)
+    worker.submit(lambda *, progress: gate.wait(10), title="Blocks")
+    worker.submit(lambda *, progress: order.append("usual"), title="Usual")
+    worker.submit(lambda *, progress: order.append("first"), title="First", first=True)
     gate.set()
-    qtbot.waitUntil(lambda: not lane.busy)
+    qtbot.waitUntil(lambda: not worker.busy)
     assert order == ["first", "usual"]
 
 
-def test_two_lanes_run_side_by_side(qtbot: QtBot, lane: Lane) -> None:
-    other = Lane("io")
+def test_two_workers_run_side_by_side(qtbot: QtBot, worker: WorkerQueue) -> None:
+    other = WorkerQueue("io")
     gate = threading.Event()
-    lane.submit(lambda *, progress: gate.wait(10), title="Model")
+    worker.submit(lambda *, progress: gate.wait(10), title="Model")
     job = other.submit(double, 1, title="File")
     with qtbot.waitSignal(job.finished):
         pass
-    assert lane.busy
+    assert worker.busy
     gate.set()
     assert other.close(timeout=10)
 
 
 def test_close_during_a_job_joins_and_silences_it(qtbot: QtBot) -> None:
-    lane = Lane("io")
-    job = lane.submit(work, 20, title="Long")
-    waiting = [lane.submit(work, 20, title="Waits") for _ in range(3)]
+    worker = WorkerQueue("io")
+    job = worker.submit(work, 20, title="Long")
+    waiting = [worker.submit(work, 20, title="Waits") for _ in range(3)]
     seen = record(job)
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     before = len(seen)
-    assert lane.close(timeout=5)
+    assert worker.close(timeout=5)
     qtbot.wait(50)
     assert len(seen) == before
     assert all(other.state is JobState.CANCELLED for other in waiting)
     with pytest.raises(RuntimeError, match="closed"):
-        lane.submit(double, 1, title="Late")
+        worker.submit(double, 1, title="Late")
 
 
 def test_close_tells_when_a_job_does_not_listen(qtbot: QtBot) -> None:
-    lane = Lane("io")
+    worker = WorkerQueue("io")
     gate = threading.Event()
-    lane.submit(lambda *, progress: gate.wait(20), title="Deaf")
+    worker.submit(lambda *, progress: gate.wait(20), title="Deaf")
     qtbot.wait(50)
-    assert not lane.close(timeout=0.1)
+    assert not worker.close(timeout=0.1)
     gate.set()
-    assert lane.close(timeout=5)
+    assert worker.close(timeout=5)
 
 
-def test_submit_from_another_thread_is_refused(lane: Lane) -> None:
+def test_submit_from_another_thread_is_refused(worker: WorkerQueue) -> None:
     errors: list[BaseException] = []
 
     def misuse() -> None:
         try:
-            lane.submit(double, 1, title="Wrong")
+            worker.submit(double, 1, title="Wrong")
         except RuntimeError as error:
             errors.append(error)
 
@@ -329,15 +329,17 @@ def test_submit_from_another_thread_is_refused(lane: Lane) -> None:
     assert "GUI thread" in str(errors[0])
 
 
-def test_lane_tells_of_every_change(qtbot: QtBot, lane: Lane) -> None:
+def test_worker_tells_of_every_change(qtbot: QtBot, worker: WorkerQueue) -> None:
     states: list[JobState] = []
-    lane.jobChanged.connect(lambda job: states.append(job.state))
-    with qtbot.waitSignals([lane.jobSubmitted, lane.idle]):
-        lane.submit(double, 1, title="Watched").detach()
+    worker.jobChanged.connect(lambda job: states.append(job.state))
+    with qtbot.waitSignals([worker.jobSubmitted, worker.idle]):
+        worker.submit(double, 1, title="Watched").detach()
     assert states == [JobState.RUNNING, JobState.FINISHED]
 
 
-def test_the_last_report_is_shown_while_the_thread_is_in_a_long_batch(qtbot: QtBot, lane: Lane) -> None:
+def test_the_last_report_is_shown_while_the_thread_is_in_a_long_batch(
+    qtbot: QtBot, worker: WorkerQueue
+) -> None:
     """Held back as it came too soon after the one before, it must not wait for the next one."""
     go_on = threading.Event()
 
@@ -348,7 +350,7 @@ def test_the_last_report_is_shown_while_the_thread_is_in_a_long_batch(qtbot: QtB
         progress.report(4, 4, stage="batches")
 
     told: list[int] = []
-    job = lane.submit(work, title="Work")
+    job = worker.submit(work, title="Work")
     job.progressed.connect(lambda done, _total, _stage: told.append(done))
     try:
         qtbot.waitUntil(lambda: job.done == 3)

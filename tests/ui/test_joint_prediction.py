@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.rows_data import scores_of
 from sce_desktop.controllers.rows_text import run_title
 from sce_desktop.core.annotations import Decision, Label
@@ -68,15 +68,15 @@ def write_project(path: Path, names: Sequence[str], *, multi_label: bool = False
 @pytest.fixture
 def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Iterator[Callable[[], Whole]]:
     """Make the window as the program does; one after the other, each a start of the program."""
-    opened: list[Lanes] = []
+    opened: list[WorkerQueues] = []
 
     def make() -> Whole:
         settings = Settings(tmp_path / "settings.json")
         settings["model"] = str(models)
         settings["baseline"] = ""
-        lanes = Lanes()
-        opened.append(lanes)
-        controllers = Controllers(lanes, settings)
+        workers = WorkerQueues()
+        opened.append(workers)
+        controllers = Controllers(workers, settings)
         window = make_window(controllers, theme)
         qtbot.addWidget(window, before_close_func=lambda _: close(qtbot, window, controllers))
         window.resize(1280, 800)
@@ -84,9 +84,9 @@ def window_on(qtbot: QtBot, theme: Theme, tmp_path: Path, models: Path) -> Itera
         return window, controllers
 
     yield make
-    for lanes in opened:
-        for lane in lanes:
-            lane.close()
+    for workers in opened:
+        for worker in workers:
+            worker.close()
 
 
 def close(qtbot: QtBot, window: MainWindow, controllers: Controllers) -> None:
@@ -330,11 +330,11 @@ def only(encode: Callable[..., FloatArray], *, most: int) -> Callable[..., Float
     return cached_encode
 
 
-def test_added_rows_count_for_all_and_that_is_told(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
+def test_added_rows_count_for_all_and_that_is_reported(qtbot: QtBot, whole: Whole, tmp_path: Path) -> None:
     window, controllers = whole
     scored(qtbot, controllers, switch(window).trigger)
     before, told = controllers.workspace.runs[0], []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     more = tmp_path / "more.csv"
     more.write_text("ref,text\n61,the parcel bill\n62,my login fee\n")
     job = controllers.projects.import_table(

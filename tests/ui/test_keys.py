@@ -99,7 +99,7 @@ def test_forty_labels_named_by_letters_get_no_key_that_is_taken(keymap: Keymap) 
         ("x", ""),
     ],
 )
-def test_whose_key_it_is_is_told(keymap: Keymap, key: str, owner: str) -> None:
+def test_whose_key_it_is_is_reported(keymap: Keymap, key: str, owner: str) -> None:
     keymap.menu_keys["Ctrl+Z"] = "Undo"
     labels = [Label("Damaged", shortcut="d", id=1), Label("Late", id=2)]
     assert keymap.owner(plain_key(key), labels, label_id=2) == owner
@@ -254,7 +254,7 @@ def test_blind_mode_hides_what_models_say(qtbot: QtBot, controllers: Controllers
     table = opened.rows.table
     assert all(table.isColumnHidden(column) for column in (Column.SCE, Column.CELLS, Column.BASELINE))
     assert names(opened) == list(LABELS)  # in their own order: the order would tell
-    assert [line.said for line in opened.panel.labels.shown()] == ["", "", ""]
+    assert [line.in_words for line in opened.panel.labels.shown()] == ["", "", ""]
     assert not opened.panel.decision.accept.isVisible()
     press(opened, Qt.Key.Key_Return)
     assert decided(controllers, 1) is None

@@ -219,7 +219,7 @@ def test_folded_groups_stay_folded_over_restarts_and_leave_the_keys_alone(
     path = controllers.workspace.project.path
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     controllers.navigation.folded = frozenset()
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)

@@ -111,7 +111,7 @@ def test_many_lines_are_pasted(qtbot: QtBot, controllers: Controllers, panel: La
     assert panel.field.text() == ""
 
 
-def test_the_same_name_twice_is_told_in_place(
+def test_the_same_name_twice_is_reported_in_place(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
     add(controllers, "Late", "Damaged")
@@ -181,7 +181,7 @@ def test_suggestions_tell_when_there_is_too_little(
 
 def test_labels_are_saved(qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, tmp_path: Path) -> None:
     add(controllers, "Late", "Damaged")
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         panel.offers.save_to(tmp_path / "labels.csv")
     dialog = panel.offers.add_from_file(tmp_path / "labels.csv")
     qtbot.waitUntil(lambda: dialog.list.count() == 2)
@@ -260,7 +260,6 @@ def test_what_is_typed_stays_while_counts_come_in(
 def test_renaming_onto_another_offers_to_merge(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel
 ) -> None:
-    """B14."""
     refund, billing = add(controllers, "Refund", "Billing")
     controllers.edits.decide([1, 2], Decision.LABEL, [refund])
     controllers.edits.decide([4], Decision.LABEL, [billing])
@@ -404,7 +403,7 @@ def test_only_the_newest_question_is_asked(
         qtbot.keyClick(panel.list, Key.Key_Delete)
     held.set()
     assert "“Damaged”" in answer(qtbot, panel, "Cancel")
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     assert panel.findChild(QMessageBox) is None
 
 
@@ -415,7 +414,7 @@ def test_what_has_changed_while_it_was_counted_is_left_alone(
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     panel.rename(controllers.workspace.labels[0].id or 0, "Delayed")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         held.set()
     assert told.args == ["Labels changed in the meantime; nothing was removed.", "warn"]
     assert names(controllers) == ["Delayed", "Damaged"]
@@ -425,14 +424,14 @@ def test_a_project_that_closes_while_it_was_counted_is_asked_nothing(
     qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, held: threading.Event
 ) -> None:
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     add(controllers, "Late", "Damaged")
     panel.list.setCurrentIndex(panel.model.index(0))
     panel.ask_remove()
     controllers.projects.close_project()
     held.set()
     qtbot.waitUntil(
-        lambda: controllers.workspace.project is None and not controllers.workspace.lanes.reads.busy
+        lambda: controllers.workspace.project is None and not controllers.workspace.workers.reads.busy
     )
     assert not told
 
@@ -448,10 +447,12 @@ def test_a_split_opens_before_it_is_counted(
     assert dialog.isVisible()
     assert dialog.facts.text() == "Counting…"
     dialog.reject()
-    job = next(job for job in controllers.workspace.lanes.reads.jobs if job.title == "Counting affected rows")
+    job = next(
+        job for job in controllers.workspace.workers.reads.jobs if job.title == "Counting affected rows"
+    )
     assert job.state is JobState.CANCELLING
     held.set()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.reads.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.reads.busy)
     dialog = panel.split_selected()
     assert dialog is not None
     qtbot.waitUntil(lambda: "1 row (1 by hand)" in dialog.facts.text())
@@ -549,7 +550,7 @@ def test_read_only_projects_are_shown_alone(
         assert names(controllers) == ["Late", "Damaged"]
         with qtbot.waitSignal(controllers.workspace.projectClosed):
             controllers.projects.close_project()
-        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+        qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 # --- what is shown -----------------------------------------------------------------------------------------

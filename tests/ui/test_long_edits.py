@@ -73,7 +73,7 @@ def test_the_window_lives_while_many_rows_are_undone(
     assert len(labelled(opened)) == 8
     opened.navigation.set_query(RowQuery(search="text 3"))
     settle(qtbot, opened)  # what is shown can be changed meanwhile
-    with qtbot.waitSignal(opened.messages.told) as told:
+    with qtbot.waitSignal(opened.messages.notified) as told:
         assert not opened.edits.decide([1], Decision.NONE)
     assert told.args == ["Undoing “Label “A”, 8 rows”: try again in a moment.", "warn"]
     opened.edits.undo()  # nor is another step taken back before it is seen what this one did
@@ -129,7 +129,7 @@ def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Control
     assert labelled(opened) == {}
 
 
-def test_what_goes_wrong_is_told_and_ends_it(
+def test_what_goes_wrong_is_reported_and_ends_it(
     qtbot: QtBot, opened: Controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Project) -> None:
@@ -137,10 +137,10 @@ def test_what_goes_wrong_is_told_and_ends_it(
 
     with monkeypatch.context() as patched:
         patched.setattr(Project, "undo", full)
-        with qtbot.waitSignal(opened.messages.told) as told:
+        with qtbot.waitSignal(opened.messages.notified) as told:
             opened.edits.undo()
         assert told.args == ["The disk is full: make room.", "warn"]
-    qtbot.waitUntil(lambda: not opened.workspace.lanes.edits.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.workers.edits.busy)
     assert not opened.workspace.refuses_edit()
     with qtbot.waitSignal(opened.edits.changed):
         opened.edits.undo()
@@ -154,12 +154,12 @@ def test_a_project_is_closed_when_its_long_edit_is_through(
     assert opened.workspace.project is not None
     path = opened.workspace.project.path
     opened.edits.undo()
-    qtbot.waitUntil(lambda: opened.workspace.lanes.edits.jobs[0].started_at is not None)
+    qtbot.waitUntil(lambda: opened.workspace.workers.edits.jobs[0].started_at is not None)
     opened.projects.close_project()
     assert opened.workspace.project is not None
     with qtbot.waitSignal(opened.workspace.projectClosed):
         gate.set()
-    qtbot.waitUntil(lambda: not opened.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not opened.workspace.workers.files.busy)
     open_in(qtbot, opened, path)
     settle(qtbot, opened)
     assert labelled(opened) == {}

@@ -39,7 +39,7 @@ def path(qtbot: QtBot, lost: LostProject, controllers: Controllers, make_project
         controllers.projects.open_project(path)
     assert controllers.edits.decide([1], Decision.LABEL, [1])
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     return path
 
@@ -72,7 +72,7 @@ def test_an_edit_is_refused_and_it_is_said_again(
     qtbot: QtBot, lost: LostProject, path: Path, controllers: Controllers
 ) -> None:
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append(sentence))
     os.replace(shutil.copy(path, path.with_name("synced")), path)  # noqa: PTH105
     for _ in range(2):
         assert not controllers.edits.decide([2], Decision.NONE)
@@ -107,7 +107,7 @@ def test_all_of_it_is_saved_and_one_goes_on_there(
     )
     assert list(controllers.workspace.project.annotations(range(1, 6))) == [1]
     assert controllers.edits.decide([2], Decision.LABEL, [2])
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     lost.watch.look()
     assert lost.box is None
     assert not [file.name for file in tmp_path.iterdir() if "rescued" in file.name or "Parcels" in file.name]
@@ -120,7 +120,7 @@ def test_closing_without_saving_leaves_nothing(
     assert lost.asks()
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         button(lost.box, "Close without saving").click()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert not list(path.parent.glob("Parcels*"))
 
 
@@ -164,7 +164,7 @@ def test_a_project_that_is_only_looked_at_is_no_question(
             controllers.projects.open_project(path)
         assert controllers.workspace.read_only
         path.unlink()
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             lost.watch.look()
         assert told.args == [
             "Parcels.sce was deleted or moved while it is open: open it again.",

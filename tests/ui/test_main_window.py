@@ -26,7 +26,7 @@ from shiboken6 import isValid
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import JobState, Lanes
+from sce_desktop.controllers.jobs import JobState, WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
@@ -74,7 +74,7 @@ class Asked(QDialog):
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
-        Asked.told = told
+        Asked.message = told
         Asked.opened.append((path, append))
 
 
@@ -191,14 +191,14 @@ def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_proj
             controllers.projects.close_project()
 
 
-def test_failure_is_told_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_failure_is_reported_in_the_strip(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     window.open_path(tmp_path / "gone.sce")
     assert window.strip.isVisible()
     assert "no longer exists" in window.strip.text.text()
 
 
 @pytest.mark.parametrize("meanwhile", [False, True])
-def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
+def test_a_bulk_action_that_broke_off_is_reported_and_taken_back(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, meanwhile: bool
 ) -> None:
     path = make_project()
@@ -216,7 +216,7 @@ def test_a_bulk_action_that_broke_off_is_told_and_taken_back(
     assert window.strip.text.text().startswith("There is a later change" if meanwhile else "Undone: ")
     controllers.projects.close_project()
     qtbot.waitUntil(lambda: controllers.workspace.project is None)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     controllers = open_in(qtbot, window, path)
     assert "bulk" not in window.strip.text.text()
 
@@ -230,10 +230,10 @@ def test_what_was_told_ends_with_the_next_edit(
     assert window.strip.text.text().startswith("Undone: ")
     controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isHidden()
-    controllers.messages.tell("2 rows decided in bulk.")
+    controllers.messages.notify("2 rows decided in bulk.")
     controllers.edits.undo()
     assert window.strip.text.text().startswith("Undone: ")
-    controllers.messages.tell("The disk is full.", "warn")
+    controllers.messages.notify("The disk is full.", "warn")
     controllers.edits.decide([2], Decision.SKIPPED)
     assert window.strip.isVisible()
     controllers.messages.offer("Version 2 is in use now.", "Go back", lambda: None)
@@ -243,7 +243,7 @@ def test_what_was_told_ends_with_the_next_edit(
     assert window.strip.text.text() == "The disk is full."  # it was pushed away unread
     window.strip.close_button.click()
     assert window.strip.isHidden()
-    controllers.messages.tell("5 rows were added.")
+    controllers.messages.notify("5 rows were added.")
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
     assert window.strip.isHidden()
@@ -256,18 +256,18 @@ def test_a_message_ends_with_the_project_that_it_is_about(
     """What was said of one file must not stand, or come back, in another that is healthy."""
     first, second = make_project("First"), make_project("Second")
     controllers = open_in(qtbot, window, first)
-    controllers.messages.tell("First.sce is damaged.", "warn")
+    controllers.messages.notify("First.sce is damaged.", "warn")
     if way == "offer":
         controllers.messages.offer("Rows of First came late.", "Show", lambda: None)
     elif way == "pushed away":
-        controllers.messages.tell("2 rows were added.")
+        controllers.messages.notify("2 rows were added.")
     elif way == "late":  # unread under several
-        controllers.messages.tell("First.sce cannot be written.", "warn")
+        controllers.messages.notify("First.sce cannot be written.", "warn")
         controllers.messages.offer("Version 2 of First is in use.", "Go back", lambda: None)
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         window.open_path(second)
     assert window.strip.isHidden()
-    controllers.messages.tell("A word about Second.")
+    controllers.messages.notify("A word about Second.")
     window.strip.close_button.click()
     assert window.strip.isHidden()  # nothing comes back
 
@@ -297,7 +297,7 @@ def test_a_message_that_lasts_lies_before_the_page_that_comes(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     controllers = window._controllers
-    controllers.messages.tell_of_program("The program ended unexpectedly.", "warn")
+    controllers.messages.notify_of_program("The program ended unexpectedly.", "warn")
     open_in(qtbot, window, make_project())
     assert is_before_the_page(window)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
@@ -315,7 +315,7 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
     controllers = open_in(qtbot, window, path)
     assert controllers.edits.decide([1], Decision.NONE)
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     path.unlink()
     with qtbot.waitSignal(controllers.projects.rescued):
@@ -343,9 +343,9 @@ def test_the_copy_of_a_lost_project_is_offered_and_listed(
 def test_a_damaged_project_is_a_warning_with_a_way_out(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
-    window._controllers.messages.tell_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
+    window._controllers.messages.notify_error(DamagedProject(tmp_path / "a.sce", "is damaged"))
     assert window.strip.property("tone") == "warn"
-    window._controllers.messages.tell("2 rows were added.")
+    window._controllers.messages.notify("2 rows were added.")
     window.strip.close_button.click()
     assert window.strip.text.text() == "a.sce is damaged."  # it comes back as it was
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Repair…")
@@ -355,12 +355,12 @@ def test_a_message_about_the_program_outlives_projects(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     controllers = window._controllers
-    controllers.messages.tell_of_program("There is no model here.", "warn")
-    controllers.messages.tell("gone.sce is not there any more.", "warn")
+    controllers.messages.notify_of_program("There is no model here.", "warn")
+    controllers.messages.notify("gone.sce is not there any more.", "warn")
     open_in(qtbot, window, make_project())
     assert window.strip.text.text() == "There is no model here."
     assert window.strip.isVisible()
-    controllers.messages.tell("2 rows were added.")
+    controllers.messages.notify("2 rows were added.")
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
     assert window.strip.text.text() == "There is no model here."
@@ -373,7 +373,7 @@ def test_what_a_project_brings_to_say_is_said_when_it_is_open(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project("Shared")
-    window._controllers.messages.tell("Something about another.", "warn")
+    window._controllers.messages.notify("Something about another.", "warn")
     with Project.open(path):
         open_in(qtbot, window, path)
         assert window.strip.isVisible()
@@ -540,7 +540,7 @@ def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_projec
     ],
 )
 @pytest.mark.parametrize("opened", [False, True])
-def test_what_cannot_be_opened_is_told_when_it_is_dropped(
+def test_what_cannot_be_opened_is_reported_when_it_is_dropped(
     qtbot: QtBot,
     window: MainWindow,
     make_project: MakeProject,
@@ -592,17 +592,17 @@ def test_a_file_that_is_held_over_the_window_is_answered_by_a_cue(
         assert cue.isHidden()
 
 
-def test_of_several_files_one_is_opened_and_that_is_told(
+def test_of_several_files_one_is_opened_and_that_is_reported(
     qtbot: QtBot, window: MainWindow, tmp_path: Path
 ) -> None:
     table = tmp_path / "b.csv"
     table.write_text("text\nhello\n", encoding="utf-8")
     assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
     qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert Asked.told == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
+    assert Asked.message == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
 
 
-def test_of_several_projects_one_is_opened_and_that_is_told(
+def test_of_several_projects_one_is_opened_and_that_is_reported(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     path = make_project()
@@ -633,9 +633,9 @@ def test_open_and_append_ask_for_a_file(
 # --- ways out ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+@pytest.mark.parametrize("worker", ["models", "files", "reads"])
 def test_closing_during_work_waits_for_it_and_loses_nothing(
-    qtbot: QtBot, window: MainWindow, lanes: Lanes, make_project: MakeProject, lane: str
+    qtbot: QtBot, window: MainWindow, workers: WorkerQueues, make_project: MakeProject, worker: str
 ) -> None:
     path = make_project()
     controllers = open_in(qtbot, window, path)
@@ -650,7 +650,7 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
         finally:
             ended.set()
 
-    job = controllers.workspace.submit(slow_to_stop, title="Slow", lane=lane)  # type: ignore[arg-type]
+    job = controllers.workspace.submit(slow_to_stop, title="Slow", worker=worker)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         assert not window.close()
@@ -664,7 +664,7 @@ def test_closing_during_work_waits_for_it_and_loses_nothing(
 
 
 def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not any(lane.busy for lane in window._controllers.workspace.lanes))
+    qtbot.waitUntil(lambda: not any(worker.busy for worker in window._controllers.workspace.workers))
     window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
 

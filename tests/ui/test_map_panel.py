@@ -68,21 +68,21 @@ def panel(qtbot: QtBot, controllers: Controllers, theme: Theme) -> Iterator[MapP
     qtbot.waitExposed(panel)
     yield panel
     settle(qtbot, controllers)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 @pytest.fixture
 def opened(
     qtbot: QtBot, controllers: Controllers, panel: MapPanel, path: Path, known: KnownVectors
 ) -> MapPanel:
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     return panel
 
 
 def wait_for_map(qtbot: QtBot, panel: MapPanel) -> None:
-    qtbot.waitUntil(lambda: panel.data.facts is not None and panel.data._looking.idle, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.data.facts is not None and panel.data._visibility.idle, timeout=60_000)
 
 
 def legend(panel: MapPanel) -> dict[str, int]:
@@ -198,7 +198,7 @@ def test_only_rows_of_the_table_are_shown_and_selected(
     qtbot.waitUntil(lambda: len(opened.data.points) == READ)
 
 
-def test_what_is_under_the_mouse_is_told(
+def test_what_is_under_the_mouse_is_reported(
     monkeypatch: pytest.MonkeyPatch, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
@@ -223,7 +223,7 @@ def test_rows_without_vectors_are_counted_and_come_with_the_next_scoring(
 def test_a_version_with_vectors_of_its_own_gets_a_map_of_its_own(
     qtbot: QtBot, controllers: Controllers, opened: MapPanel, known: KnownVectors
 ) -> None:
-    """The map of the model as it was never stands under what the version predicts."""
+    """The map of the base model never stands under what the version predicts."""
     drag(opened.view, around(opened.view, list(range(6))))
     assert controllers.workspace.project is not None
     version = add_version(controllers.workspace.project, Fit(encoder_key="e, adapted"))
@@ -251,7 +251,7 @@ def test_without_vectors_it_says_what_to_do(
     assert panel.pages.currentWidget() is panel.empty
     assert "when the model is loaded" in panel.empty.words.text()
     with VectorCache(tmp_path / "none.db") as cache:
-        controllers.scorer._shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer._model_cache.known_vectors = KnownVectors("e", cache)
         controllers.scorer.modelsChanged.emit()
         qtbot.waitUntil(lambda: "no text vectors of these rows: score them first" in panel.empty.words.text())
         assert panel.empty.score.isVisible()
@@ -261,7 +261,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     monkeypatch: pytest.MonkeyPatch, qtbot: QtBot, controllers: Controllers, opened: MapPanel
 ) -> None:
     told: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: told.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
     monkeypatch.setattr("sce_desktop.ui.map.map_data.has_umap", lambda: False)
     opened.bar.methodChosen.emit("umap")
     assert told == [NO_UMAP]
@@ -277,7 +277,7 @@ def test_umap_that_is_not_installed_and_one_that_is_kept(
     for method in ("umap", "pca", "umap"):
         opened.bar.methodChosen.emit(method)
         if method == "umap" and not made:
-            assert opened.data._layout_job.lane == "maps"  # for minutes: nothing else may wait there
+            assert opened.data._layout_job.worker == "maps"  # for minutes: nothing else may wait there
         qtbot.waitUntil(
             lambda method=method: opened.data.map.method == method and opened.data.facts is not None
         )
@@ -317,7 +317,7 @@ def test_a_map_that_was_stopped_can_be_made_again(
         while True:
             progress.check()
 
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     with monkeypatch.context() as patch:
         patch.setattr(map_work, "lay_out", endless)
         open_in(qtbot, controllers, path)
@@ -412,7 +412,7 @@ def test_rows_that_no_label_fits_are_coloured_so(
     path = make_project(texts=TEXTS, labels=LABELS[:1])
     with Project.open(path) as project:
         give_yes(project, [0.9, 0.4] * 5)
-    controllers.scorer._shelf.known_vectors = known
+    controllers.scorer._model_cache.known_vectors = known
     open_in(qtbot, controllers, path)
     wait_for_map(qtbot, panel)
     panel.bar.colour.setCurrentIndex(1)

@@ -121,7 +121,7 @@ def test_english_rows_keep_the_fast_model(qtbot: QtBot, controllers: Controllers
 
 
 @pytest.mark.usefixtures("multi")
-def test_a_choice_in_the_dialog_stays_and_is_told_what_it_means(
+def test_a_choice_in_the_dialog_stays_and_is_reported_what_it_means(
     qtbot: QtBot, controllers: Controllers, tmp_path: Path, offers: Offers
 ) -> None:
     dialog = show(qtbot, controllers, table_of(tmp_path, (*GERMAN, "Посылка пришла слишком поздно")))

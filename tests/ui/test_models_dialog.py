@@ -40,7 +40,7 @@ def dialog(qtbot: QtBot, controllers: Controllers, monkeypatch: pytest.MonkeyPat
     qtbot.waitUntil(lambda: bool(controllers.models.installed))
     yield dialog
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.fetch.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.fetch.busy
     )
 
 
@@ -105,7 +105,7 @@ def test_it_begins_at_the_model_that_is_asked_for(
     controllers.models.changed.emit()
     assert dialog._chosen() == "all-MiniLM-L6-v2"  # and then the user's choice stands
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.fetch.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.fetch.busy
     )
 
 
@@ -199,7 +199,7 @@ def test_bad_folders_are_refused_in_one_sentence(
     qtbot.waitUntil(lambda: sentence in dialog.problem.text())
     assert dialog.problem.isVisible()
     assert "\n" not in dialog.problem.text()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert listed(dialog) == before
 
 
@@ -283,10 +283,10 @@ def test_terms_come_first_then_progress_stop_and_going_on(
     qtbot.waitUntil(lambda: "50%" in item(dialog, SMOL).text(4))
     assert dialog.bar.isVisible()
     assert dialog.bar.value() == 500
-    assert not controllers.workspace.lanes.files.busy  # a download holds no file up
+    assert not controllers.workspace.workers.files.busy  # a download holds no file up
     dialog.cancel.click()
     qtbot.waitUntil(lambda: "downloaded" in item(dialog, SMOL).text(4))
-    assert SMOL not in [entry.name for entry in catalog.list()]
+    assert SMOL not in [entry.name for entry in catalog.list_models()]
     assert dialog.get.text() == "Resume…"
     dialog.get.click()
     question(dialog, FetchQuestion).accept()
@@ -307,7 +307,7 @@ def test_offline_or_out_of_reach_is_one_sentence(
     """The real library, told to stay offline; sockets are blocked too."""
     choose(dialog, JINA)
     dialog.get.click()
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         question(dialog, FetchQuestion).accept()
     assert "check the network" in told.args[0]
     assert "check the network" in dialog.outcome.text()
@@ -341,7 +341,7 @@ def test_an_answer_that_comes_after_the_dialog_is_gone(
         dialog.reject()
     go_on.set()
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.fetch.busy and not controllers.workspace.lanes.files.busy
+        lambda: not controllers.workspace.workers.fetch.busy and not controllers.workspace.workers.files.busy
     )
 
 

@@ -67,7 +67,7 @@ def test_without_torch_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not preload.preload_torch()
 
 
-def test_libraries_are_imported_one_lane_after_another() -> None:
+def test_libraries_are_imported_one_worker_after_another() -> None:
     """Two threads in the system's loader: the second holds Python's lock, and the window stands still."""
     done = threading.Event()
 

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.jobs import Job, WorkerQueue
 from sce_desktop.controllers.words import progress_text, share_done
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
@@ -48,7 +48,7 @@ class Gate:
         self.waiting.clear()
 
     def score(
-        self, project: Project, _shelf: object, _choice: object, first: IdArray, *, progress: Progress
+        self, project: Project, _model_cache: object, _choice: object, first: IdArray, *, progress: Progress
     ) -> list[Run]:
         gate = self
 
@@ -145,14 +145,14 @@ def test_how_many_rows_disagree_follows_the_scores(
 
 
 def test_rate_and_time_left_are_those_of_the_last_report(
-    qtbot: QtBot, lanes: object, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, workers: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
     monkeypatch.setattr("sce_desktop.controllers.jobs.time.monotonic", lambda: now)
-    lane = Lane("files")
+    worker = WorkerQueue("files")
     job = Job.__new__(Job)
     try:
-        job = lane.submit(lambda *, progress: None, title="Scoring")
+        job = worker.submit(lambda *, progress: None, title="Scoring")
         job.state = type(job.state).RUNNING
         job._receive("progressed", (0, 100, "scoring", 100.0))
         job._receive("progressed", (20, 100, "scoring", 110.0))
@@ -162,7 +162,7 @@ def test_rate_and_time_left_are_those_of_the_last_report(
         assert progress_text(job) == said
         assert job.rate == pytest.approx(2.0)
     finally:
-        lane.close()
+        worker.close()
 
 
 @pytest.mark.parametrize(

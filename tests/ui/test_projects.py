@@ -35,7 +35,7 @@ def open_in(qtbot: QtBot, controllers: Controllers, path: Path) -> Project:
 
 def told(controllers: Controllers) -> list[tuple[str, str]]:
     heard: list[tuple[str, str]] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append((tone, sentence)))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append((tone, sentence)))
     return heard
 
 
@@ -65,7 +65,7 @@ def test_open_and_close(qtbot: QtBot, controllers: Controllers, make_project: Ma
     with qtbot.waitSignals([controllers.navigation.currentRowChanged, controllers.workspace.projectClosed]):
         controllers.projects.close_project()
     assert controllers.workspace.project is None
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert (
         controllers.workspace.labels,
         controllers.navigation.current_row,
@@ -103,7 +103,7 @@ def test_what_cannot_be_opened_keeps_the_open_project(
     other = tmp_path / "picture.sce"
     other.write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(1000))
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.open_project(other)
     assert heard[0][0] == "warn"
     assert controllers.workspace.project is project
@@ -118,7 +118,7 @@ def test_newer_project_is_refused_in_one_sentence(
         raw.execute("PRAGMA user_version = 999")
     raw.close()
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.open_project(path)
     assert heard[0][0] == "warn"
     assert "newer" in heard[0][1]
@@ -172,7 +172,7 @@ def test_the_second_window_takes_over_by_one_click(
     assert len(offers) == 1
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
     with Project.open(path) as again:
         assert list(again.annotations([1, 2])) == [1, 2]
@@ -208,23 +208,23 @@ def test_opening_another_project_ends_the_work_on_the_first(
 ) -> None:
     first = open_in(qtbot, controllers, make_project("First"))
     job = controllers.workspace.submit(endless, first, title="Endless")
-    reading = controllers.workspace.submit(endless, first, title="Endless too", lane="reads", quiet=True)
-    controllers.workspace.lanes.files.cancel_all()  # opening waits in the same lane: not meant here
+    reading = controllers.workspace.submit(endless, first, title="Endless too", worker="reads", quiet=True)
+    controllers.workspace.workers.files.cancel_all()  # opening waits in the same worker: not meant here
     second = make_project("Second", texts=("one",))
     opened = open_in(qtbot, controllers, second)
     assert opened.row_count() == 1
     assert (job.state, reading.state) == (JobState.CANCELLED, JobState.CANCELLED)
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     assert not list(second.parent.glob("First.sce-*"))
 
 
-@pytest.mark.parametrize("lane", ["models", "files", "reads"])
+@pytest.mark.parametrize("worker", ["models", "files", "reads"])
 def test_shut_down_waits_for_work_and_leaves_one_file(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, lane: str
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, worker: str
 ) -> None:
     path = make_project()
     project = open_in(qtbot, controllers, path)
-    job = controllers.workspace.submit(endless, project, title="Endless", lane=lane)  # type: ignore[arg-type]
+    job = controllers.workspace.submit(endless, project, title="Endless", worker=worker)  # type: ignore[arg-type]
     qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
     with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
         controllers.projects.shut_down()
@@ -306,7 +306,7 @@ def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tm
     folder = tmp_path / "projects"
     controllers.preferences.settings["projects_folder"] = str(folder)
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
         )
@@ -314,11 +314,13 @@ def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tm
     assert list(folder.iterdir()) == []
 
 
-def test_folder_that_cannot_be_made_is_told(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
+def test_folder_that_cannot_be_made_is_reported(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_bytes(b"")
     controllers.preferences.settings["projects_folder"] = str(tmp_path / "file" / "projects")
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,))
         )
@@ -342,7 +344,7 @@ def test_append_of_other_columns_is_refused(
 ) -> None:
     project = open_in(qtbot, controllers, make_project())
     heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.told):
+    with qtbot.waitSignal(controllers.messages.notified):
         controllers.projects.import_table(
             ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
         )
@@ -416,7 +418,7 @@ def test_two_equal_labels_are_refused_in_place(
     assert tuple(label.name for label in controllers.workspace.labels) == LABELS
 
 
-def test_decisions_and_marks_are_told_and_counted(
+def test_decisions_and_marks_are_reported_and_counted(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     project = open_in(qtbot, controllers, make_project(labels=LABELS))
@@ -450,7 +452,7 @@ def test_edit_without_a_project_does_nothing(controllers: Controllers) -> None:
     assert controllers.scorer.score() is None
 
 
-def test_query_and_row_are_told_once(qtbot: QtBot, controllers: Controllers) -> None:
+def test_query_and_row_are_reported_once(qtbot: QtBot, controllers: Controllers) -> None:
     with qtbot.waitSignal(controllers.navigation.queryChanged):
         controllers.navigation.set_query(RowQuery(search="late"))
     with qtbot.assertNotEmitted(controllers.navigation.queryChanged):

@@ -156,7 +156,7 @@ def test_project_found_damaged_while_it_is_open_can_be_repaired(
     project = controllers.workspace.project
     assert project is not None
     qtbot.waitUntil(
-        lambda: not controllers.workspace.lanes.files.busy and not controllers.workspace.lanes.reads.busy
+        lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.reads.busy
     )
     with closing(sqlite3.connect(path)) as plain:
         (page,) = plain.execute("SELECT rootpage FROM sqlite_schema WHERE name = 'marks'").fetchone()
@@ -172,7 +172,7 @@ def test_project_found_damaged_while_it_is_open_can_be_repaired(
     assert controllers.workspace.project.verify() == []
 
 
-def test_much_that_is_lost_is_told_shortly(
+def test_much_that_is_lost_is_reported_shortly(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = make_project(labels=("Late",))
@@ -180,7 +180,7 @@ def test_much_that_is_lost_is_told_shortly(
         for table in ("actions", "audits", "audit_rows", "coders", "marks", "model_versions"):
             plain.execute(f"DROP TABLE {table}")
     heard: list[tuple[str, str]] = []
-    controllers.messages.told.connect(lambda sentence, tone: heard.append((sentence, tone)))
+    controllers.messages.notified.connect(lambda sentence, tone: heard.append((sentence, tone)))
     with caplog.at_level("INFO", logger=work.log.name), qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.repair_project(path, path.with_name("whole.sce"))
     qtbot.waitUntil(lambda: bool(heard))

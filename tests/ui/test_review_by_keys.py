@@ -15,7 +15,7 @@ from shiboken6 import isValid
 
 from sce_desktop.app import make_window
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
@@ -62,9 +62,11 @@ class Model:
 class User:
     """Presses keys, at whatever has the focus."""
 
-    def __init__(self, qtbot: QtBot, lanes: Lanes, theme: Theme, settings: Path, project: Path) -> None:
+    def __init__(
+        self, qtbot: QtBot, workers: WorkerQueues, theme: Theme, settings: Path, project: Path
+    ) -> None:
         self._qtbot = qtbot
-        self.controllers = Controllers(lanes, Settings(settings))
+        self.controllers = Controllers(workers, Settings(settings))
         self.window = make_window(self.controllers, theme)
         self.window.show()
         self.window.activateWindow()
@@ -120,9 +122,9 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def lanes_twice(qapp: QApplication) -> Iterator[Lanes]:
-    with Lanes() as lanes:
-        yield lanes
+def workers_twice(qapp: QApplication) -> Iterator[WorkerQueues]:
+    with WorkerQueues() as workers:
+        yield workers
 
 
 def held(path: Path) -> State:
@@ -161,9 +163,9 @@ def decide(user: User, model: Model, row: int, key: str) -> None:
 
 
 def test_two_hundred_rows_by_keys_alone(
-    qtbot: QtBot, theme: Theme, lanes_twice: Lanes, tmp_path: Path, path: Path
+    qtbot: QtBot, theme: Theme, workers_twice: WorkerQueues, tmp_path: Path, path: Path
 ) -> None:
-    user = User(qtbot, lanes_twice, theme, tmp_path / "settings.json", path)
+    user = User(qtbot, workers_twice, theme, tmp_path / "settings.json", path)
     assert isinstance(user.window, MainWindow)
     project, model = user.controllers.workspace.project, Model()
     assert project is not None
@@ -233,7 +235,7 @@ def test_two_hundred_rows_by_keys_alone(
     assert held(path) == model.now
 
     # Another day: what was undone is done again.
-    user = User(qtbot, lanes_twice, theme, tmp_path / "settings.json", path)
+    user = User(qtbot, workers_twice, theme, tmp_path / "settings.json", path)
     project = user.controllers.workspace.project
     assert project is not None
     user.redo()

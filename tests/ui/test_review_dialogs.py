@@ -406,7 +406,7 @@ def test_answers_of_another_person_show_where_both_differ(
     slow = 60_000  # scikit-learn is imported
     with (
         qtbot.waitSignal(dialog.accepted, timeout=slow),
-        qtbot.waitSignal(controllers.messages.told, timeout=slow) as told,
+        qtbot.waitSignal(controllers.messages.notified, timeout=slow) as told,
     ):
         dialog.accept()
     assert "agree on" in told.args[0]
@@ -475,7 +475,7 @@ def test_what_was_accepted_in_bulk_is_no_agreement_of_the_user(
 
 
 def test_similar_rows_need_vectors(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.show_similar(1)
     assert told.args[0] == review_work.NOT_READY  # nothing was loaded
 

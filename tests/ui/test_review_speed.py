@@ -258,8 +258,8 @@ def test_edits_that_come_together_are_scored_once(
     scorer = controllers.scorer
     scorer._edited.connect(scorer._follow_edits, Qt.ConnectionType.QueuedConnection)
     jobs: list[object] = []
-    controllers.workspace.lanes.models.jobSubmitted.connect(jobs.append)
-    monkeypatch.setattr(scorer._shelf, "load_for", lambda *_, **__: [])
+    controllers.workspace.workers.models.jobSubmitted.connect(jobs.append)
+    monkeypatch.setattr(scorer._model_cache, "load_for", lambda *_, **__: [])
     before = controllers.workspace.labels
     for name in ("one name", "another name"):
         controllers.edits.set_labels([replace(before[0], name=name), *before[1:]])

@@ -262,7 +262,7 @@ def test_keys_decide_mark_and_step(controllers: Controllers, opened: Bench) -> N
 def test_a_row_without_text_gets_no_label(qtbot: QtBot, controllers: Controllers, opened: Bench) -> None:
     controllers.navigation.set_current_row(3)
     for key in (Qt.Key.Key_1, Qt.Key.Key_0):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             press(opened, key)
         assert told.args == [
             "Row 3 has no text, so there is nothing to label. Skip it, or go to the next row.",
@@ -431,7 +431,7 @@ def test_several_labels_are_added_and_removed(qtbot: QtBot, controllers: Control
     assert decided(controllers, 1) is None
 
 
-def test_a_very_long_text_comes_in_parts_and_what_is_read_is_told(
+def test_a_very_long_text_comes_in_parts_and_what_is_read_is_reported(
     qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     long = "word " * 60000
@@ -460,7 +460,9 @@ def test_how_much_is_read_is_counted_by_the_model_when_it_is_not_sure(
     middling = "Donaudampfschifffahrtsgesellschaft " * 30
     asked: list[str] = []
 
-    def count_tokens(_shelf: object, _choice: object, text: str, *, progress: object) -> tuple[int, int]:
+    def count_tokens(
+        _model_cache: object, _choice: object, text: str, *, progress: object
+    ) -> tuple[int, int]:
         asked.append(text)
         return 300, 128
 
@@ -516,7 +518,7 @@ def test_a_label_among_many_is_found_by_typing(
     assert len(labels.shown()) == 200
 
 
-def test_typing_what_no_label_contains_is_told(
+def test_typing_what_no_label_contains_is_reported(
     qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(texts=TEXTS, labels=tuple(f"Label {n}" for n in range(12))))
@@ -590,7 +592,7 @@ def test_keys_of_labels_skip_what_is_taken(tmp_path: Path) -> None:
     assert label_keys(many) == {}
 
 
-def test_lengths_are_told_in_what_the_script_counts_by() -> None:
+def test_lengths_are_reported_in_what_the_script_counts_by() -> None:
     assert length_of("one") == "1 word"
     assert length_of("one two") == "2 words"
     assert length_of("包裹晚了三天") == "6 characters"

@@ -101,7 +101,7 @@ def test_nothing_is_read_in_the_gui_thread(
     assert guilty == []
 
 
-def test_a_decision_is_told_for_its_row_alone(
+def test_a_decision_is_reported_for_its_row_alone(
     qtbot: QtBot, controllers: Controllers, model: RowsModel
 ) -> None:
     told: list[tuple[int, int]] = []
@@ -114,7 +114,7 @@ def test_a_decision_is_told_for_its_row_alone(
     assert said(model, 1, Column.NUMBER) == "2 flagged"
 
 
-def test_new_scores_are_told_for_the_rows_that_have_them(
+def test_new_scores_are_reported_for_the_rows_that_have_them(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     path = make_project(texts=TEXTS, labels=LABELS)

@@ -162,7 +162,7 @@ def test_ordering_by_scores_before_scoring_is_explained(
     qtbot: QtBot, controllers: Controllers, view: RowsView, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         view.table.header.sectionClicked.emit(Column.SCE)
     assert "Press Score" in told.args[0]
     assert controllers.navigation.query == RowQuery()

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import scoring, work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
@@ -47,7 +47,13 @@ class Engine:
         return []
 
     def score(
-        self, _project: Project, _shelf: object, choice: ModelChoice, _first: object, *, progress: Progress
+        self,
+        _project: Project,
+        _model_cache: object,
+        choice: ModelChoice,
+        _first: object,
+        *,
+        progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)
         while not self.go_on.wait(0.002):
@@ -90,7 +96,7 @@ def opened(qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: Ma
     ("labels", "reason"),
     [((), "Add a label first"), (("complaint",), ""), (LABELS, "")],
 )
-def test_why_nothing_can_be_scored_is_told(
+def test_why_nothing_can_be_scored_is_reported(
     qtbot: QtBot,
     controllers: Controllers,
     bar: RunBar,
@@ -144,7 +150,7 @@ def test_a_long_run_is_announced_and_starts(
     monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
     engine.seconds = seconds
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: heard.append(sentence))
     if by_key:
         controllers.scorer.start()  # what F5 is connected to
     else:
@@ -179,7 +185,7 @@ def test_f5_says_why_nothing_can_be_scored(
     qtbot: QtBot, controllers: Controllers, bar: RunBar, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project())
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.start()
     assert "Add a label first" in told.args[0]
     settle(qtbot, controllers)
@@ -192,7 +198,7 @@ def test_a_model_that_cannot_be_loaded_leaves_the_one_of_before(
     qtbot.waitUntil(lambda: controllers.scorer.ready)
     folder = "/tmp/модели 1"
     engine.broken.add(folder)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         opened.add_folder(folder)
     assert "no weights" in told.args[0]
     qtbot.waitUntil(lambda: controllers.scorer.ready)
@@ -242,7 +248,7 @@ def test_the_device_is_chosen(qtbot: QtBot, controllers: Controllers, opened: Ru
 
 def test_only_devices_of_this_machine_are_offered(controllers: Controllers, opened: RunBar) -> None:
     assert [action.text() for action in opened.device_menu().actions()] == ["Automatic", "CPU"]
-    controllers.scorer._shelf.devices = (
+    controllers.scorer._model_cache.devices = (
         Device("cpu", "x86_64", True),
         Device("cuda", "NVIDIA H100", True),
         Device("cuda:1", "NVIDIA K80", False, "the installed torch has no code for sm_37"),
@@ -265,9 +271,9 @@ def test_a_read_only_project_is_not_scored(
 
 
 def test_an_llm_of_the_settings_stands_beside_similarity(
-    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: Engine
+    qtbot: QtBot, workers: WorkerQueues, tmp_path: Path, make_project: MakeProject, engine: Engine
 ) -> None:
-    controllers = Controllers(lanes, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
+    controllers = Controllers(workers, Settings(tmp_path / "llm.json", {"baseline": "llm"}))
     bar = wired(RunBar, controllers)()
     qtbot.addWidget(bar)
     open_in(qtbot, controllers, make_project(labels=LABELS))
@@ -312,7 +318,7 @@ def test_the_llm_is_switched_on_for_the_screen_then_for_all(
     give_scores(controllers.workspace.project, [0, 1])
     controllers.scorer.refresh()
     heard: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: heard.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: heard.append(sentence))
     engine.seconds = 7200.0
     llm_actions(opened)["For all rows"].trigger()
     assert opened.llm_button.text() == "LLM: all ✓ ▾"
@@ -328,7 +334,7 @@ def test_an_llm_that_cannot_be_loaded_changes_nothing(
 ) -> None:
     opened._on_models([("sce-mini", "sce"), ("cut", "llm")])
     engine.broken.add("llm:cut")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         llm_actions(opened)["cut"].trigger()
     assert "no weights" in told.args[0]
     assert controllers.scorer.baselines == ("similarity",)

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Job, JobState, Lanes
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueues
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
@@ -45,7 +45,13 @@ class FakeEngine:
         return []
 
     def score(
-        self, project: Project, _shelf: object, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
+        self,
+        project: Project,
+        _model_cache: object,
+        choice: ModelChoice,
+        first_ids: IdArray,
+        *,
+        progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))
         if self.error is not None:
@@ -197,7 +203,7 @@ def test_failure_is_one_sentence_and_the_rest_lives(
     qtbot: QtBot, opened: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("The model sce-mini is damaged: run models verify.")
-    with qtbot.waitSignal(opened.messages.told) as told:
+    with qtbot.waitSignal(opened.messages.notified) as told:
         opened.scorer.score()
     assert told.args == ["The model sce-mini is damaged: run models verify.", "warn"]
     engine.error = None
@@ -210,7 +216,7 @@ def test_model_that_cannot_be_loaded_leaves_the_window_usable(
     qtbot: QtBot, controllers: Controllers, engine: FakeEngine
 ) -> None:
     engine.error = UserError("There is no model in this folder.")
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.set_model("/nowhere")
     assert told.args[1] == "warn"
     assert not controllers.scorer.ready
@@ -267,14 +273,14 @@ def test_a_read_only_project_stays_with_its_version(
             controllers.projects.open_project(path)
         assert controllers.workspace.read_only
         qtbot.waitUntil(lambda: controllers.scorer.version is not None)
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             controllers.scorer.set_model("another")
         assert told.args[1] == "warn"
         assert controllers.scorer.model == "sce-mini"
         assert controllers.scorer.version is not None
         with qtbot.waitSignal(controllers.workspace.projectClosed):
             controllers.projects.close_project()
-        qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+        qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
 
 
 def test_sample_is_imported_and_scored_at_once(
@@ -294,8 +300,8 @@ def test_sample_is_imported_and_scored_at_once(
 
 def ask_estimate(controllers: Controllers) -> Job:
     scorer = controllers.scorer
-    arguments = (controllers.workspace.project, scorer.shelf, scorer.choice(), scorer._screen())
-    return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", lane="models")
+    arguments = (controllers.workspace.project, scorer.model_cache, scorer.choice(), scorer._screen())
+    return controllers.workspace.submit(work.estimate, *arguments, title="Estimating", worker="models")
 
 
 def test_with_a_real_model(
@@ -401,7 +407,7 @@ def test_what_follows_by_itself_asks_the_llm_about_the_screen_alone(
     ],
     ids=["200 labels", "a label of no tokens"],
 )
-def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
+def test_labels_that_an_llm_cannot_take_are_reported_and_the_model_scores_on(
     qtbot: QtBot,
     controllers: Controllers,
     make_project: MakeProject,
@@ -414,7 +420,7 @@ def test_labels_that_an_llm_cannot_take_are_told_and_the_model_scores_on(
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(texts=("late " * 9000, "Box crushed"), labels=labels))
     controllers.navigation.set_visible_rows([1, 2])
-    with qtbot.waitSignal(controllers.messages.told, timeout=60_000) as told:
+    with qtbot.waitSignal(controllers.messages.notified, timeout=60_000) as told:
         score(controllers)
     assert sentence in told.args[0]
     assert "\n" not in told.args[0]
@@ -486,19 +492,19 @@ def test_an_llm_as_the_model_makes_no_vectors(
     with qtbot.waitSignal(score(controllers).finished, timeout=60_000):
         pass
     assert controllers.workspace.runs[0].scored == 4
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.show_similar(1)
     assert "LLMs make none" in told.args[0]
 
 
-def test_a_baseline_that_is_none_is_told_and_left_out(
-    qtbot: QtBot, lanes: Lanes, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
+def test_a_baseline_that_is_none_is_reported_and_left_out(
+    qtbot: QtBot, workers: WorkerQueues, tmp_path: Path, make_project: MakeProject, engine: FakeEngine
 ) -> None:
-    controllers = Controllers(lanes, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
+    controllers = Controllers(workers, Settings(tmp_path / "settings.json", {"baseline": "nothing"}))
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(labels=LABELS))
     assert controllers.scorer.baselines == ()
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.scorer.settings_changed({"baseline"})
     assert "nothing" in told.args[0]
     with qtbot.waitSignal(controllers.projects.settled):
@@ -513,8 +519,8 @@ def test_the_precision_of_the_settings_is_that_of_the_next_scoring(
     controllers.scorer.settings_changed({"precision"})
     assert controllers.scorer.choice().precision == "float32"
     controllers.scorer.ready = True
-    shelf = controllers.scorer.shelf
-    shelf.device, shelf.precision = "cpu", "float32"
+    model_cache = controllers.scorer.model_cache
+    model_cache.device, model_cache.precision = "cpu", "float32"
     assert controllers.scorer.device_text.endswith("cores")
-    shelf.precision = "bfloat16"
+    model_cache.precision = "bfloat16"
     assert controllers.scorer.device_text.endswith("cores, bfloat16")

@@ -25,7 +25,7 @@ Answer = tuple[Decision, tuple[int, ...]] | None
 @pytest.fixture
 def told(controllers: Controllers) -> list[str]:
     said: list[str] = []
-    controllers.messages.told.connect(lambda sentence, _tone: said.append(sentence))
+    controllers.messages.notified.connect(lambda sentence, _tone: said.append(sentence))
     return said
 
 
@@ -75,7 +75,7 @@ def answer(bench: Bench, button: str) -> None:
 
 def rest(qtbot: QtBot, controllers: Controllers) -> None:
     """Wait until bulk actions are through."""
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     settle(qtbot, controllers)
 
 

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, Q
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import Lane
+from sce_desktop.controllers.jobs import WorkerQueue
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.errors import UserError
@@ -39,10 +39,10 @@ from sce_desktop.ui.window.status_bar import StatusBar
 
 
 @pytest.fixture
-def lane(qapp) -> Iterator[Lane]:
-    lane = Lane("files")
-    yield lane
-    assert lane.close(timeout=10)
+def worker(qapp) -> Iterator[WorkerQueue]:
+    worker = WorkerQueue("files")
+    yield worker
+    assert worker.close(timeout=10)
 
 
 def unnamed(widget: QWidget) -> list[QWidget]:
@@ -213,8 +213,8 @@ def test_start_page_buttons_ask(qtbot: QtBot, tmp_path: Path) -> None:
 # --- status bar --------------------------------------------------------------------------------------------
 
 
-def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane) -> None:
-    status = StatusBar((lane,))
+def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, worker: WorkerQueue) -> None:
+    status = StatusBar((worker,))
     qtbot.addWidget(status)
     status.show()
     states = dict.fromkeys(RowState, 0) | {RowState.ANY: 2400, RowState.LABELLED: 250, RowState.NONE: 8}
@@ -231,7 +231,7 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
             progress.check()
             threading.Event().wait(0.005)
 
-    job = lane.submit(task, title="Scoring")
+    job = worker.submit(task, title="Scoring")
     qtbot.waitUntil(lambda: "61%" in status.progress.text())
     assert status.progress.text().startswith("Scoring: embedding · 61%")
     assert status.bar.value() == 610
@@ -243,12 +243,12 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, lane: Lane)
     assert not status.progress.text()
 
 
-def test_quiet_jobs_are_not_shown(qtbot: QtBot, lane: Lane) -> None:
-    status, panel = StatusBar((lane,)), JobsPanel((lane,))
+def test_quiet_jobs_are_not_shown(qtbot: QtBot, worker: WorkerQueue) -> None:
+    status, panel = StatusBar((worker,)), JobsPanel((worker,))
     qtbot.addWidget(status)
     qtbot.addWidget(panel)
     gate = threading.Event()
-    lane.submit(lambda *, progress: gate.wait(5), title="Query", quiet=True)
+    worker.submit(lambda *, progress: gate.wait(5), title="Query", quiet=True)
     qtbot.wait(30)
     assert not status.bar.isVisibleTo(status)
     assert panel.model.rowCount() == 0
@@ -258,8 +258,8 @@ def test_quiet_jobs_are_not_shown(qtbot: QtBot, lane: Lane) -> None:
 # --- jobs panel --------------------------------------------------------------------------------------------
 
 
-def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, lane: Lane) -> None:
-    panel = JobsPanel((lane,))
+def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, worker: WorkerQueue) -> None:
+    panel = JobsPanel((worker,))
     qtbot.addWidget(panel)
 
     def fail(*, progress: Progress) -> None:
@@ -268,9 +268,9 @@ def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, lane: Lane) -> None:
     def warn(*, progress: Progress) -> None:
         progress.warn("3 rows have no text.")
 
-    lane.submit(fail, title="Export")
-    lane.submit(warn, title="Import")
-    qtbot.waitUntil(lambda: not lane.busy)
+    worker.submit(fail, title="Export")
+    worker.submit(warn, title="Import")
+    qtbot.waitUntil(lambda: not worker.busy)
     cells = [[panel.model.index(row, column).data() for column in range(4)] for row in range(2)]
     assert cells == [
         ["Import", "Finished", "0 s", "3 rows have no text."],
@@ -278,8 +278,8 @@ def test_jobs_panel_tells_how_jobs_ended(qtbot: QtBot, lane: Lane) -> None:
     ]
 
 
-def test_log_tail_shows_lines_of_any_thread_without_tracebacks(qtbot: QtBot, lane: Lane) -> None:
-    panel = JobsPanel((lane,))
+def test_log_tail_shows_lines_of_any_thread_without_tracebacks(qtbot: QtBot, worker: WorkerQueue) -> None:
+    panel = JobsPanel((worker,))
     qtbot.addWidget(panel)
     panel.show()
 
@@ -289,15 +289,15 @@ def test_log_tail_shows_lines_of_any_thread_without_tracebacks(qtbot: QtBot, lan
         except ValueError:
             logging.getLogger("sce_desktop.test").warning("Something to know", exc_info=True)
 
-    lane.submit(task, title="Logs")
+    worker.submit(task, title="Logs")
     qtbot.waitUntil(lambda: "Something to know" in panel.log.toPlainText())
     assert "secret" not in panel.log.toPlainText()
 
 
-def test_log_handler_goes_with_the_panel(qtbot: QtBot, lane: Lane) -> None:
+def test_log_handler_goes_with_the_panel(qtbot: QtBot, worker: WorkerQueue) -> None:
     handlers = logging.getLogger().handlers  # windows of tests before may still be on their way out
     before = list(handlers)
-    panel = JobsPanel((lane,))
+    panel = JobsPanel((worker,))
     (added,) = [one for one in handlers if one not in before]
     panel.deleteLater()
     qtbot.waitUntil(lambda: added not in handlers)

@@ -59,7 +59,7 @@ def test_the_first_scoring_leads_to_the_default_queue(
     controllers.messages.offered.connect(lambda *told: offered.append(told))
     controllers.navigation.set_query(RowQuery())
     qtbot.waitUntil(
-        lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.lanes.reads.busy is False
+        lambda: len(the(window, RowsView).model.ids) > 1 and controllers.workspace.workers.reads.busy is False
     )
     QTest.keyClick(table, Qt.Key.Key_Q)
     qtbot.waitUntil(lambda: queue_name(controllers.navigation.query) == DEFAULT_QUEUE, timeout=LOADED_MS)
@@ -79,15 +79,15 @@ def test_the_first_scoring_leads_to_the_default_queue(
     assert offered == []
 
 
-def test_without_vectors_the_reason_is_told(
+def test_without_vectors_the_reason_is_reported(
     qtbot: QtBot, controllers: Controllers, make_project: MakeProject
 ) -> None:
     open_in(qtbot, controllers, make_project(labels=LABELS))
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.begin()
     assert told.args == [NOT_READY, "warn"]  # nothing is loaded yet
     controllers.scorer.ready = True
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         controllers.review.begin()
     assert told.args == [NO_VECTORS, "warn"]  # an LLM is
     assert controllers.navigation.query == RowQuery()
@@ -97,7 +97,7 @@ def test_without_vectors_the_reason_is_told(
 def vectors(controllers: Controllers, tmp_path: Path) -> Iterator[VectorCache]:
     """Text vectors as a loaded model has them; none is there yet."""
     with VectorCache(tmp_path / "v.db") as cache:
-        controllers.scorer.shelf.known_vectors = KnownVectors("e", cache)
+        controllers.scorer.model_cache.known_vectors = KnownVectors("e", cache)
         yield cache
 
 
@@ -131,7 +131,7 @@ TEXTS = tuple(f"Text {n}" for n in range(12))
         ),
     ],
 )
-def test_the_true_reason_is_told_why_no_queue_can_be_shown(
+def test_the_true_reason_is_reported_why_no_queue_can_be_shown(
     qtbot: QtBot,
     controllers: Controllers,
     make_project: MakeProject,
@@ -150,7 +150,7 @@ def test_the_true_reason_is_told_why_no_queue_can_be_shown(
     choose = next(a for a in bar.order_menu().actions() if a.text().startswith("Diverse"))
     choose.setEnabled(True)
     for begin in (controllers.review.begin, choose.trigger):
-        with qtbot.waitSignal(controllers.messages.told) as told:
+        with qtbot.waitSignal(controllers.messages.notified) as told:
             begin()
         assert told.args[0].startswith(reason)
     settle(qtbot, controllers)
@@ -183,14 +183,14 @@ def test_the_queue_keeps_its_order_until_something_changes_it(
     assert begin(qtbot, controllers) == first  # who takes a decision back finds the row where it was
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     project = open_in(qtbot, controllers, path)
     assert begin(qtbot, controllers) == first  # after a restart, too
     more = [(str(n), f"Text {n}") for n in range(12, 16)]
     project.add_rows(("ref", "text"), [more], text_columns=[1], source={})
     read_all(vectors, 16)
     assert sorted(begin(qtbot, controllers)) == list(range(1, 17))  # new rows take part
-    controllers.scorer.shelf.known_vectors = KnownVectors("another", vectors)
+    controllers.scorer.model_cache.known_vectors = KnownVectors("another", vectors)
     read_all(vectors, 16, "another")
     controllers.edits.decide([1], Decision.NONE)
     assert sorted(begin(qtbot, controllers)) == list(range(2, 17))

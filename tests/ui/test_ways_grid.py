@@ -134,7 +134,7 @@ def test_a_version_that_is_damaged_is_said_to_be(
     controllers.workspace.versionsChanged.emit()
     qtbot.waitUntil(lambda: panel.result.versions == (version,))
     panel.result.tabs.setCurrentWidget(panel.result.ways)
-    with qtbot.waitSignal(controllers.messages.told) as told:
+    with qtbot.waitSignal(controllers.messages.notified) as told:
         click(qtbot, panel.result.ways.buttons[Way.SCE])
     assert "damaged" in str(told.args)
     assert project.versions() == (version,)

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop import cli
 from sce_desktop.app import make_window
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.jobs import Lanes
+from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.rows_data import RowData
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.query import RowQuery
@@ -52,8 +52,8 @@ ROWS = (
 @pytest.fixture
 def whole(qtbot: QtBot, theme: Theme, tmp_path: Path) -> Iterator[tuple[MainWindow, Controllers]]:
     """The window as the program makes it, model loading behind it; closed at the end as by its button."""
-    with Lanes() as lanes:
-        controllers = Controllers(lanes, Settings(tmp_path / "settings.json"))
+    with WorkerQueues() as workers:
+        controllers = Controllers(workers, Settings(tmp_path / "settings.json"))
         window = make_window(controllers, theme)
         window.show()
         window.activateWindow()
@@ -215,7 +215,7 @@ def test_closing_while_scoring_leaves_no_thread_and_a_whole_project(
         window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
     assert all(
-        lane.close(2) for lane in controllers.workspace.lanes
+        worker.close(2) for worker in controllers.workspace.workers
     )  # the guards of every test look for threads, too
     assert not Path(f"{project.path}-wal").exists()
     with Project.open(project.path) as again:

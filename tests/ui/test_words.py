@@ -7,16 +7,16 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers.jobs import Job, Lane
+from sce_desktop.controllers.jobs import Job, WorkerQueue
 from sce_desktop.controllers.words import progress_text, step_text
 from sce_desktop.core.text import duration, exact_share_text, interval_text, share_text
 
 
 @pytest.fixture
 def job(qtbot: QtBot) -> Iterator[Job]:
-    lane = Lane("words")
-    yield lane.submit(lambda *, progress: None, title="Scoring")
-    assert lane.close(10)
+    worker = WorkerQueue("words")
+    yield worker.submit(lambda *, progress: None, title="Scoring")
+    assert worker.close(10)
 
 
 @pytest.mark.parametrize(

@@ -86,13 +86,13 @@ def real_window() -> Iterator[MainWindow]:
         os.environ |= {"QT_QPA_PLATFORM": "offscreen", "SCE_DESKTOP_HOME": home, "HF_HUB_OFFLINE": "1"}
         from sce_desktop.app import make_application, make_window
         from sce_desktop.controllers.controllers import Controllers
-        from sce_desktop.controllers.jobs import Lanes
+        from sce_desktop.controllers.jobs import WorkerQueues
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.appearance import Theme
 
         app = make_application()
-        with Lanes() as lanes:
-            window = make_window(Controllers(lanes, Settings.load()), Theme(app, "light"))
+        with WorkerQueues() as workers:
+            window = make_window(Controllers(workers, Settings.load()), Theme(app, "light"))
             yield window
             window.deleteLater()
 

@@ -23,7 +23,7 @@ def label_dialogs(studio: Studio) -> None:
     editor.reject()
     suggestions = panel.offers.suggest()
     assert suggestions is not None
-    studio.until(lambda: not studio.controllers.workspace.lanes.files.busy)
+    studio.until(lambda: not studio.controllers.workspace.workers.files.busy)
     studio.shot("suggestions", suggestions)
     suggestions.reject()
 

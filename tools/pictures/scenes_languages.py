@@ -50,14 +50,14 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
         dialog.accept()
     studio.until(lambda: controllers.workspace.project is not None and controllers.workspace.labels)
     studio.until(
-        lambda: controllers.workspace.counts is not None and not controllers.workspace.lanes.reads.busy
+        lambda: controllers.workspace.counts is not None and not controllers.workspace.workers.reads.busy
     )
     studio.score()
     assert [run.title for run in controllers.workspace.runs] == [
         "sce-multi",
         "sce-multi",
     ]  # similarity by its vectors
-    _say_accuracy(studio, name, [row[gold] for row in rows])
+    _print_accuracy(studio, name, [row[gold] for row in rows])
     studio.shot(f"{name}-scores")
 
     _review_by_keys(studio, [row[gold] for row in rows])
@@ -75,7 +75,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
     _export(studio, name, rows, delimiter)
 
 
-def _say_accuracy(studio: Studio, name: str, gold: list[str]) -> None:
+def _print_accuracy(studio: Studio, name: str, gold: list[str]) -> None:
     controllers, project = studio.controllers, studio.controllers.workspace.project
     assert project is not None
     for run in controllers.workspace.runs:

@@ -122,7 +122,7 @@ def docks(studio: Studio) -> None:
     titles = list(studio.window.docks)
     for title in (*titles, titles[0]):
         studio.bring(title)
-    studio.until(lambda: not any(lane.busy for lane in studio.lanes))
+    studio.until(lambda: not any(worker.busy for worker in studio.workers))
     studio.shot("docks")
 
 

@@ -28,7 +28,7 @@ class Studio:
         from sce_desktop import paths
         from sce_desktop.app import make_application, make_window
         from sce_desktop.controllers.controllers import Controllers
-        from sce_desktop.controllers.jobs import Lanes
+        from sce_desktop.controllers.jobs import WorkerQueues
         from sce_desktop.log import start_log
         from sce_desktop.settings import Settings
         from sce_desktop.ui.kit.appearance import Theme
@@ -37,9 +37,9 @@ class Studio:
         self._left = set(only or ())
         start_log(paths.log_file())
         self.app = make_application()
-        self.lanes = Lanes()
+        self.workers = WorkerQueues()
         self.theme = Theme(self.app, "light")
-        self.controllers = Controllers(self.lanes, Settings.load())
+        self.controllers = Controllers(self.workers, Settings.load())
         self.window = make_window(self.controllers, self.theme)
         self.window.resize(1280, 800)
         self.window.show()
@@ -51,8 +51,8 @@ class Studio:
         self.until(lambda: not self.window.isVisible())
         self.window.deleteLater()
         self.rest(0.05)
-        for lane in self.lanes:
-            lane.close()
+        for worker in self.workers:
+            worker.close()
 
     def until(self, ready: Callable[[], object]) -> None:
         """Let the window live until ``ready``.
@@ -152,7 +152,7 @@ class Studio:
         self.until(
             lambda: (
                 self.controllers.workspace.counts is not None
-                and not self.controllers.workspace.lanes.reads.busy
+                and not self.controllers.workspace.workers.reads.busy
             )
         )
 

@@ -2,7 +2,7 @@
 
 Python's csv module reads what is well formed, strictly; where it objects, `csv_grammar` says what the
 rest of the block holds. Records of another length than the header are kept: see `reader.fit`. Blank lines
-are no rows. All that, and quotes that are never closed, is told by line.
+are no rows. All that, and quotes that are never closed, is reported by line.
 """
 
 from __future__ import annotations

@@ -163,7 +163,7 @@ def _doubt(
     for (index, cells), (their_index, their_cells) in zip(ours, theirs, strict=False):
         if index != their_index:
             return None
-        if cells != their_cells and _tells(taken, other, cells, their_cells):
+        if cells != their_cells and _distinguishes(taken, other, cells, their_cells):
             return style_doubt(cells, their_cells, first + index, taken.style, other.style)
     return None
 
@@ -176,7 +176,7 @@ def _by_line(lines: Sequence[str], judged: _Judged, *, complete: bool) -> Iterat
         yield index, record.cells
 
 
-def _tells(taken: _Judged, other: _Judged, cells: Sequence[str], others: Sequence[str]) -> bool:
+def _distinguishes(taken: _Judged, other: _Judged, cells: Sequence[str], others: Sequence[str]) -> bool:
     """Whether a record is worth showing: a backslash before any other sign than these is likely text."""
     if other.style.escapes <= taken.style.escapes or len(cells) != len(others):
         return True

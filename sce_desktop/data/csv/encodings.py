@@ -4,7 +4,7 @@ Legacy encodings are ranked by chardet's models of which letters follow each oth
 things are added: a reading in which letters stand where no language puts them counts less, of readings that
 are equally likely the one whose encoding is in wider use comes first, and where a table has only a letter or
 two beyond ASCII any other encoding than cp1252 must fit far better. What cannot be told apart even so is
-told, with the line that shows the difference.
+reported, with the line that shows the difference.
 """
 
 from __future__ import annotations

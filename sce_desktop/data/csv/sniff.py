@@ -90,7 +90,7 @@ def _consistency(counts: Sequence[int], *, header: bool) -> tuple[float, int]:
     """Return (share of records with as many cells as the header, that number); (0, 0) if it is none.
 
     A sign that is in the header is a delimiter if it is in half of the records too: ragged as they may
-    be, they are told one by one. Without a header, most records must have the same number of cells.
+    be, they are reported one by one. Without a header, most records must have the same number of cells.
     """
     width = (counts[0] if header else usual(counts)) if counts else 1
     body = counts[1:] if header else counts

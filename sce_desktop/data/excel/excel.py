@@ -33,7 +33,7 @@ _CHUNK_ROWS = 1000
 _HEAD_ROWS = 30  # tell what the header may be
 _CHUNK_CELLS = 1_000_000
 _SHOWN = 3  # sheets and cells named in one sentence
-_BLANK_ROWS = 100  # so many that follow each other are told one by one
+_BLANK_ROWS = 100  # so many that follow each other are reported one by one
 _MANY_CELLS = 500_000_000
 _MANY_UNNAMED = 1000  # columns
 _SPARSE = 100  # times more space than cells
@@ -151,22 +151,22 @@ class ExcelTable(Table):
         most = max(min(_CHUNK_ROWS, _CHUNK_CELLS // max(self._extent.width, 1)), 1)
         with _reading(self.path):
             for number, cells in self._book.rows(self._sheet):
-                self._tell_unsaved(number, cells)
+                self._report_unsaved(number, cells)
                 if number <= self._header_row:
                     continue
-                self._tell_blank(last + 1, number - 1)
+                self._report_blank(last + 1, number - 1)
                 last = number
                 ordered = self._in_order(cells)
                 if any(cell is not None for cell in ordered) or None in cells.values():
                     rows.append(tuple(ordered))
                 else:
-                    self._tell_blank(number, number)
+                    self._report_blank(number, number)
                 if len(rows) >= most:
                     yield rows, min(number / self._extent.last_row, 1.0)
                     rows = []
         yield rows, 1.0
 
-    def _tell_blank(self, first: int, last: int) -> None:
+    def _report_blank(self, first: int, last: int) -> None:
         if last - first >= _BLANK_ROWS:
             count = last - first + 1
             message = ngettext(
@@ -177,7 +177,7 @@ class ExcelTable(Table):
         for number in range(first, last + 1):
             self._problem(number, _("A blank row in the sheet, skipped."))
 
-    def _tell_unsaved(self, number: int, cells: dict[int, Cell]) -> None:
+    def _report_unsaved(self, number: int, cells: dict[int, Cell]) -> None:
         unsaved = [f"{column_letters(column)}{number}" for column, cell in cells.items() if cell is None]
         if not unsaved:
             return

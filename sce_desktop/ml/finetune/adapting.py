@@ -38,7 +38,7 @@ TARGETS = ("qkv", "out")
 RATE = 1e-3
 WARM_UP = 10  # steps
 MOST_LABELS = 128
-"""Of so many labels a step takes part; of a larger set those of its rows, and others drawn anew each time."""
+"""Of so many labels a step takes part; of a larger set those of its rows, and others at random."""
 
 TRIALS = 2  # the first finds its buffers to be made, as many steps do: lengths differ
 KEPT_WIDTHS = 15

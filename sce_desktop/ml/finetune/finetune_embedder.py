@@ -33,15 +33,15 @@ from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
 from sce_desktop.ml.finetune.heads import Heads
-from sce_desktop.ml.finetune.held_out import parts_left_out, tell_collapse, text_groups
+from sce_desktop.ml.finetune.held_out import parts_left_out, report_collapse, text_groups
 from sce_desktop.ml.finetune.recipes import adapter_steps, choices
 from sce_desktop.ml.finetune.standard import (
     CAUTION,
-    ENOUGH_TO_CALIBRATE,
+    LEAST_ROWS_TO_CALIBRATE,
     SECONDS_AFTER_STOP,
     Adapted,
-    Enough,
     FineTuned,
+    StopEarly,
     Strength,
     Trainer,
     distance,
@@ -53,8 +53,8 @@ from sce_desktop.ml.finetune.versions import with_correction, without_head
 from sce_desktop.ml.sce.model import SCEModel
 
 
-class _Asking:
-    """Passes on what a `Progress` is told, and asks before each batch whether the user has had enough."""
+class _StoppableProgress:
+    """Passes progress on, and raises `StopEarly` before a batch once the user asks to stop and keep."""
 
     def __init__(self, progress: Progress, go_on: Callable[[], bool]) -> None:
         self.report, self.warn = progress.report, progress.warn
@@ -63,7 +63,7 @@ class _Asking:
     def check(self) -> None:
         self._check()
         if not self._go_on():
-            raise Enough
+            raise StopEarly
 
 
 def finetune_embedder(
@@ -80,7 +80,7 @@ def finetune_embedder(
 ) -> FineTuned:
     """Return what `ml.finetune.standard.finetune` does, the text embedder adapted where `_better` says so.
 
-    Arguments are the same, and so is what it raises; ``on_epoch`` is told of every step too. Where it returns
+    Arguments are the same, and so is what it raises; ``on_epoch`` gets every step too. Where it returns
     False while rows are left out, the fast way's model is kept at once; while all rows are trained on, what
     there is by then, if as much was better on the rows left out: all of them are read once more for that.
 
@@ -119,7 +119,7 @@ def finetune_embedder(
         may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
         try:
             result = work.run(fast, may)
-        except Enough:
+        except StopEarly:
             result = replace(
                 work.unchanged(
                     fast,
@@ -209,7 +209,7 @@ class _Work:
                 _("The text encoder could not be fine-tuned on all rows: the standard fine-tune is kept."),
             )
         tuned, strength, losses, stopped = made
-        tell_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
+        report_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
         beside = compare(fast_right, right).points
         used = wanted or self.settings.head is None
         return replace(
@@ -219,7 +219,7 @@ class _Work:
             heads=self._heads(heads, tuned, fast.after, after, measured),
             recipe=strength.recipe,
             temperature=strength.temperature,
-            calibrated=len(measured) >= ENOUGH_TO_CALIBRATE,
+            calibrated=len(measured) >= LEAST_ROWS_TO_CALIBRATE,
             losses=losses,
             stopped=stopped,
             adapted=Adapted(
@@ -270,7 +270,7 @@ class _Work:
             epoch = Epoch("choosing", trainer.steps, self.loss, None, number)
             return self.on_epoch is None or self.on_epoch(epoch)
 
-        asking = _Asking(self.progress, go_on)
+        asking = _StoppableProgress(self.progress, go_on)
         found: list[Tensor] = []
         for look in self.looks:
             if not self._train(trainer, look, "adapting", number):
@@ -315,7 +315,7 @@ class _Work:
         try:
             if not self._train(trainer, strength.steps, "keeping"):
                 return None
-        except Enough:
+        except StopEarly:
             reached = [one for one in candidates if one.steps <= trainer.steps]
             if not reached:
                 raise
@@ -385,7 +385,7 @@ class _Work:
             self.loss = loss
             self._reached(self.done + 1)
             if self.on_epoch is not None and not self.on_epoch(Epoch(stage, trainer.steps, loss, None, fold)):
-                raise Enough
+                raise StopEarly
         return True
 
     def _reached(self, steps: int) -> None:

@@ -30,7 +30,7 @@ from sce_desktop.ml.finetune.recipes import Recipe
 
 SETTLED = 3e-3
 """An epoch that moves no weight by more than this share of the largest is the last."""
-NOTHING = 1e-6
+NEGLIGIBLE = 1e-6
 """Directions in which the vectors have less than this share of their greatest extent are left out."""
 
 
@@ -201,8 +201,8 @@ def _basis(x: Tensor) -> tuple[Tensor, Tensor]:
     n, d = x.shape
     if n < d:
         extents, vectors = torch.linalg.eigh(x @ x.T)
-        kept = extents > NOTHING * extents[-1]
+        kept = extents > NEGLIGIBLE * extents[-1]
         return x.T @ (vectors[:, kept] / extents[kept].sqrt()), extents[kept]
     extents, vectors = torch.linalg.eigh(x.T @ x)
-    kept = extents > NOTHING * extents[-1]
+    kept = extents > NEGLIGIBLE * extents[-1]
     return vectors[:, kept], extents[kept]

@@ -1,4 +1,4 @@
-"""Which rows a fine-tune leaves out to be measured by, and what is told of rows and answers."""
+"""Which rows a fine-tune leaves out to be measured by, and warnings about rows and answers."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def text_groups(texts: Sequence[str]) -> IdArray:
     return np.array([place.setdefault(text, len(place)) for text in texts], dtype=np.int64)
 
 
-def tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> None:
+def report_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> None:
     """Warn where equal texts bear different labels."""
     pairs = np.unique(np.stack([groups, gold]), axis=1)
     contradicted = int((np.bincount(pairs[0]) > 1).sum())
@@ -78,7 +78,7 @@ def tell_contradictions(groups: IdArray, gold: IdArray, progress: Progress) -> N
         )
 
 
-def tell_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progress: Progress) -> None:
+def report_collapse(gold: IdArray, found: IdArray, labels: Sequence[Label], progress: Progress) -> None:
     """Warn where nearly everything gets one label though the labels are mixed."""
     if len(gold) < 20:
         return

@@ -31,8 +31,8 @@ from sce_desktop.ml.finetune.heads import Heads, Opinions, decide
 from sce_desktop.ml.finetune.held_out import (
     folds,
     parts_left_out,
-    tell_collapse,
-    tell_contradictions,
+    report_collapse,
+    report_contradictions,
     text_groups,
 )
 from sce_desktop.ml.finetune.logistic import Logistic, fit_logistic
@@ -43,13 +43,13 @@ from sce_desktop.ml.sce.model import SCEModel
 
 CAUTION = 2.0
 """How much better, in nats, another recipe must explain rows left out, for each squared unit of its logs."""
-ENOUGH_TO_CALIBRATE = 50
+LEAST_ROWS_TO_CALIBRATE = 50
 """From so many rows on the temperature counts as fitted."""
 SECONDS_AFTER_STOP = 1.0
-"""How long the fit that is kept may still take once the user has had enough."""
+"""How long the fit that is kept may still take once the user asked to stop and keep."""
 
 
-class Enough(Exception):  # noqa: N818 - no error: the user wants what there is
+class StopEarly(Exception):  # noqa: N818 - no error: the user wants what there is
     """The user asked to stop and keep."""
 
 
@@ -123,7 +123,7 @@ class Trainer:
         self.progress = progress
         self.random = np.random.default_rng(settings.seed)
         self._on_epoch = on_epoch
-        self.fits, self.all_fits = 0, 0  # done and foreseen; 0: nobody is told
+        self.fits, self.all_fits = 0, 0  # done and foreseen; 0: not reported
 
     def fit(
         self,
@@ -153,7 +153,7 @@ class Trainer:
             if self._on_epoch is None or self._on_epoch(Epoch(stage, epoch, loss, apart, fold)):
                 return True
             if stage != "keeping":
-                raise Enough
+                raise StopEarly
             return False
 
         self.progress.check()
@@ -248,7 +248,7 @@ def finetune(
     _check(settings, some, labels)
     may = np.ones(len(texts), dtype=np.bool_) if measurable is None else measurable
     groups = text_groups(texts)
-    tell_contradictions(groups, answers, progress)
+    report_contradictions(groups, answers, progress)
     started = time.perf_counter()
     vectors = model.embed(texts, cache=cache, progress=progress)
     embedded = time.perf_counter()
@@ -282,7 +282,7 @@ def finetune(
             if few or not tested:  # what was chosen without the rows held out serves for all of them too
                 strength = trainer.choose(every, groups, may)
             regression = fit_logistic(vectors, gold_of, len(some), progress)
-        except Enough:
+        except StopEarly:
             deadline = time.perf_counter() + SECONDS_AFTER_STOP
         last = trainer.fit(every, [strength.recipe], "keeping", deadline=deadline)
         trainer.reached(trainer.all_fits)
@@ -307,7 +307,7 @@ def finetune(
     judge = fold_of[measured] if few else groups[measured] % 2
     heads, after = decide(model, corrected, regression, opinions, judge, settings.head, blind=not may.any())
     tuned = in_way(model, heads.fitted, heads.way)
-    tell_collapse(opinions.gold, after.argmax(1), labels, progress)
+    report_collapse(opinions.gold, after.argmax(1), labels, progress)
     ended = time.perf_counter()
     alone = np.zeros_like(opinions.sce)
     alone[:, some] = np.exp(opinions.logistic)
@@ -322,7 +322,7 @@ def finetune(
         train_rows=len(texts) if few else len(texts) - len(measured),
         recipe=strength.recipe,
         temperature=strength.temperature,
-        calibrated=strength.rows >= ENOUGH_TO_CALIBRATE,
+        calibrated=strength.rows >= LEAST_ROWS_TO_CALIBRATE,
         losses=[float(loss[0]) for loss in last.losses],
         stopped=last.stopped,
         untested=tuple(labels[k].name for k in some if (fold_of[may & (answers == k)] < 0).all()),

@@ -38,7 +38,7 @@ PRESETS: Mapping[str, Mapping[str, Any]] = {"jinaai/jina-embeddings-v3": {"task"
 _LICENCE = re.compile(r"^license:\s*(\S+)", re.MULTILINE)
 
 
-def list(models_dir: Path | None = None) -> tuple[Entry, ...]:
+def list_models(models_dir: Path | None = None) -> tuple[Entry, ...]:
     """Return every model that is here: the program's, then those of packages, then the user's, by name."""
     own, bundled = _own(models_dir), _bundled()
     packages = {name: folder for name, folder in model_packages.installed().items() if name not in bundled}
@@ -487,9 +487,11 @@ def _package_entry(name: str, folder: Path) -> Entry:
 def _expected_weights(name: str, folder: Path) -> dict[str, str]:
     if name == MINILM:
         return {folders.WEIGHTS: MINILM_SHA256}
-    told = folders.read_json(folder / folders.CONFIG).get("weights_sha256", "")
+    stated = folders.read_json(folder / folders.CONFIG).get("weights_sha256", "")
     return (
-        {str(k): str(v) for k, v in told.items()} if isinstance(told, dict) else {folders.WEIGHTS: str(told)}
+        {str(k): str(v) for k, v in stated.items()}
+        if isinstance(stated, dict)
+        else {folders.WEIGHTS: str(stated)}
     )
 
 

@@ -125,14 +125,14 @@ def _read(path: Path, archive: zipfile.ZipFile) -> ModelWheel:
             raise bad
         facts = json.loads(archive.read(info))
         files, sizes = dict(facts["files"]), dict(facts["sizes"])
-        told, version = str(facts["name"]), str(facts["version"])
+        stated, version = str(facts["name"]), str(facts["version"])
         here = {file: archive.getinfo(f"{root}/{file}").file_size for file in files}
     except (KeyError, ValueError, TypeError, RecursionError):
         raise bad from None
     well_named = _NAME.fullmatch(name) and all(
         isinstance(file, str) and _FILE.fullmatch(file) and file.endswith(_ENDINGS) for file in files
     )
-    if told != name or not well_named or here != sizes or not 0 < len(files) <= MOST_FILES:
+    if stated != name or not well_named or here != sizes or not 0 < len(files) <= MOST_FILES:
         raise bad
     return ModelWheel(path, name, version, files, sizes)
 

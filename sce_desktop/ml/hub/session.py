@@ -25,7 +25,7 @@ from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
 Loaded = SCEModel | SimilarityModel | PromptedLLM
-KEPT = 4
+MOST_LOADED_MODELS = 4
 """Models in memory; the one used longest ago makes room."""
 TRIAL_SECONDS = 0.3
 
@@ -170,7 +170,7 @@ class ModelSession:
 
     def _keep(self, key: tuple[str, str], model: Loaded) -> None:
         self._models[key] = model
-        while len(self._models) > KEPT:
+        while len(self._models) > MOST_LOADED_MODELS:
             del self._models[next(iter(self._models))]
 
     def unload(self) -> None:

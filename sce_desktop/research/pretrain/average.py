@@ -20,7 +20,7 @@ from sce_desktop.ml.encoder.bert import TextEncoder, text_encoder_state
 from sce_desktop.ml.sce.sce import SCE
 from sce_desktop.research.pretrain.build import Builder
 from sce_desktop.research.pretrain.config import PretrainConfig
-from sce_desktop.research.pretrain.towers import TrainedTowers
+from sce_desktop.research.pretrain.dual_encoder import TrainedDualEncoder
 from sce_desktop.research.pretrain.train import Trainer
 
 _EMBEDDER, _HEAD = "embedder.", "head."
@@ -28,11 +28,11 @@ _EMBEDDER, _HEAD = "embedder.", "head."
 
 def save_member(trainer: Trainer, path: Path) -> None:
     """Keep the averaged weights of one finished training (float32), written aside then renamed."""
-    assert isinstance(trainer.towers, TrainedTowers)
+    assert isinstance(trainer.dual_encoder, TrainedDualEncoder)
     path.parent.mkdir(parents=True, exist_ok=True)
     if trainer.average is not None:
         trainer.average.swap()
-    state = {f"{_EMBEDDER}{k}": v for k, v in trainer.towers.encoder.state_dict().items()}
+    state = {f"{_EMBEDDER}{k}": v for k, v in trainer.dual_encoder.encoder.state_dict().items()}
     state |= {f"{_HEAD}{k}": v for k, v in trainer.head.state_dict().items()}
     aside = path.with_suffix(".part")
     save_file({k: v.detach().contiguous().cpu() for k, v in state.items()}, aside)

@@ -1,4 +1,4 @@
-"""Puts a trainer together from a configuration: start weights, token lists, head, mixture."""
+"""Puts a trainer together from a configuration: start weights, token lists, head, sampler."""
 
 from __future__ import annotations
 
@@ -20,11 +20,17 @@ from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig, YesNo
 from sce_desktop.ml.sce.sce import SCE, SCEConfig, mean_token_embeddings
 from sce_desktop.research.pretrain.config import PretrainConfig, member_configs
-from sce_desktop.research.pretrain.mixture import Mixture
-from sce_desktop.research.pretrain.sets import Material
+from sce_desktop.research.pretrain.dual_encoder import (
+    DualEncoder,
+    FrozenDualEncoder,
+    TokenLists,
+    TrainedDualEncoder,
+    encode_all,
+)
+from sce_desktop.research.pretrain.sampler import Sampler
+from sce_desktop.research.pretrain.sets import TrainingData
 from sce_desktop.research.pretrain.start import Start, find, read_start
 from sce_desktop.research.pretrain.teacher import Teacher, frozen
-from sce_desktop.research.pretrain.towers import FrozenTowers, TokenLists, Towers, TrainedTowers, encode_all
 from sce_desktop.research.pretrain.train import Before, Trainer, use_half
 
 
@@ -33,7 +39,7 @@ class Builder:
     """Makes trainers over the same sets and start weights; ``tokens`` are made once."""
 
     config: PretrainConfig
-    material: Material
+    training_data: TrainingData
     base: Path
     device: torch.device
     start: Start | None  # of the embedder, where it is a BERT-like model of which all is known
@@ -43,7 +49,9 @@ class Builder:
     teacher: Teacher | None = None
 
     @classmethod
-    def of(cls, config: PretrainConfig, material: Material, base: Path, device: torch.device) -> Builder:
+    def from_config(
+        cls, config: PretrainConfig, training_data: TrainingData, base: Path, device: torch.device
+    ) -> Builder:
         """Read the start weights. Raises UserError where the configuration asks for what does not go."""
         m = config.model
         if m.train_embedder and m.label_encoder:
@@ -58,14 +66,14 @@ class Builder:
             embedder = load_embedder(
                 find(m.embedder, base), name=m.embedder, device=device, **catalog.load_options(m.embedder)
             )
-            return cls(config, material, base, device, None, labels, None, embedder)
-        strings = [*material.texts.strings, *material.labels.strings]
+            return cls(config, training_data, base, device, None, labels, None, embedder)
+        strings = [*training_data.texts.strings, *training_data.labels.strings]
         tokens = _tokens(labels.tokenizer, strings, config.data.max_tokens, device)
         teacher = None
         if config.data.teacher:
             folder = find(config.data.teacher, base)
-            teacher = Teacher.of(folder, material, max_tokens=config.data.max_tokens, device=device)
-        return cls(config, material, base, device, labels, labels, tokens, None, teacher)
+            teacher = Teacher.load(folder, training_data, max_tokens=config.data.max_tokens, device=device)
+        return cls(config, training_data, base, device, labels, labels, tokens, None, teacher)
 
     def trainer(self, config: PretrainConfig, progress: Progress | None = None) -> Trainer:
         """Return a trainer at step 0 for ``config``, which may differ in everything but data and start."""
@@ -80,56 +88,56 @@ class Builder:
             encoder.tokens.weight.requires_grad_(config.model.train_token_table)
         if encoder.config.relative_attention_num_buckets:  # else every attention matrix would be kept
             encoder.distances.weight.requires_grad_(False)
-        towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
+        dual_encoder = TrainedDualEncoder(encoder, self._known_tokens, len(self.training_data.texts))
         before = None
         if config.optim.keep_loss:
-            before = Before(*encode_all(towers, half=use_half(config, self.device)))
-        return self.assemble(config, self.head(config), towers, encoder=encoder, before=before)
+            before = Before(*encode_all(dual_encoder, half=use_half(config, self.device)))
+        return self.assemble(config, self.head(config), dual_encoder, encoder=encoder, before=before)
 
     def finished(self, config: PretrainConfig, encoder: TextEncoder, head: SCE) -> Trainer:
         """Return a trainer that has nothing left to train, to look at the validation sets with."""
         encoder.requires_grad_(False).eval()
-        towers = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
-        return self.assemble(config, head, towers)
+        dual_encoder = TrainedDualEncoder(encoder, self._known_tokens, len(self.training_data.texts))
+        return self.assemble(config, head, dual_encoder)
 
     def head_trainer(self, config: PretrainConfig, encoder: TextEncoder, head: SCE) -> Trainer:
         """Return a trainer of ``head`` alone over the vectors of a finished, now frozen ``encoder``."""
         encoder.requires_grad_(False).eval()
-        trained = TrainedTowers(encoder, self._known_tokens, len(self.material.texts))
+        trained = TrainedDualEncoder(encoder, self._known_tokens, len(self.training_data.texts))
         return self.assemble(config, head, frozen(trained, half=use_half(config, self.device)))
 
     def assemble(
         self,
         config: PretrainConfig,
         head: SCE,
-        towers: Towers,
+        dual_encoder: DualEncoder,
         *,
         encoder: nn.Module | None = None,
         before: Before | None = None,
     ) -> Trainer:
         """Return the trainer of these parts."""
-        mixture = Mixture(
-            self.material.train,
-            self.material.glosses,
+        sampler = Sampler(
+            self.training_data.train,
+            self.training_data.glosses,
             config.mixture,
-            pairs=self.material.pairs if config.mixture.pairs else None,
-            free=self.material.free if config.mixture.free_labels else None,
-            written=self.material.written if config.mixture.written else None,
-            broader=self.material.broader if config.mixture.broader else None,
-            dictionary=self.material.dictionary if config.mixture.dictionary else (),
-            translations=self.material.translations if config.mixture.translated else None,
+            pairs=self.training_data.pairs if config.mixture.pairs else None,
+            free=self.training_data.free if config.mixture.free_labels else None,
+            written=self.training_data.written if config.mixture.written else None,
+            broader=self.training_data.broader if config.mixture.broader else None,
+            dictionary=self.training_data.dictionary if config.mixture.dictionary else (),
+            translations=self.training_data.translations if config.mixture.translated else None,
             taught=self.teacher.taught if self.teacher and config.mixture.taught else None,
-            others=self.material.others,
+            others=self.training_data.others,
             weights=config.data.weights,
             seed=config.optim.seed,
         )
         return Trainer(
             config,
             head,
-            towers,
-            mixture,
+            dual_encoder,
+            sampler,
             encoder=encoder,
-            validation=self.material.validation,
+            validation=self.training_data.validation,
             before=before,
             teacher=self.teacher,
             device=self.device,
@@ -138,8 +146,8 @@ class Builder:
     def model(self, trainer: Trainer) -> SCEModel:
         """Return what ``trainer`` trained as a whole model, on the CPU."""
         name, head = self.config.model.name, trainer.head.cpu()
-        if isinstance(trainer.towers, TrainedTowers):
-            return self.native_model(trainer.towers.encoder, head)
+        if isinstance(trainer.dual_encoder, TrainedDualEncoder):
+            return self.native_model(trainer.dual_encoder.encoder, head)
         embedder = self.config.model.embedder
         allowed = {k: v for k, v in catalog.load_options(embedder).items() if k != "trust_remote_code"}
         described = {"kind": "sentence-transformers", "model": embedder, **allowed}
@@ -187,17 +195,17 @@ class Builder:
             head.scale_scores(m.score_scale)
         return head.to(self.device)
 
-    def _frozen(self, config: PretrainConfig, progress: Progress) -> FrozenTowers:
+    def _frozen(self, config: PretrainConfig, progress: Progress) -> FrozenDualEncoder:
         # Vectors are computed once and reused in every epoch, as in the paper.
         assert self.embedder is not None
-        names = self.material.labels.strings
-        texts = torch.from_numpy(self.embedder.encode(self.material.texts.strings, progress=progress))
+        names = self.training_data.labels.strings
+        texts = torch.from_numpy(self.embedder.encode(self.training_data.texts.strings, progress=progress))
         ids = [e.ids for e in self.labels.tokenizer.encode_batch_fast(names, add_special_tokens=False)]
         tokens = mean_token_embeddings(_token_table(self.labels), ids)
         sentence = None
         if config.model.architecture == "plus":
             sentence = torch.from_numpy(self.embedder.encode(names, progress=progress)).to(self.device)
-        return FrozenTowers(texts.half().to(self.device), tokens.to(self.device), sentence)
+        return FrozenDualEncoder(texts.half().to(self.device), tokens.to(self.device), sentence)
 
 
 def _check_teacher(config: PretrainConfig) -> None:

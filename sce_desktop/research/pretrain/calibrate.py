@@ -49,7 +49,7 @@ class Calibration:
     none: YesNo
     yes_no: YesNo
 
-    def of(self, model: SCEModel) -> None:
+    def apply_to(self, model: SCEModel) -> None:
         """Put it into ``model``."""
         model.config = replace(model.config, temperature=self.temperature, none=self.none, yes_no=self.yes_no)
 
@@ -121,12 +121,12 @@ def measured(one: SetScores, calibration: Calibration) -> dict[str, float]:
         logits, lacks = np.concatenate([one.lacks, one.fits]), np.repeat([1, 0], len(one.right))
         found["none_auroc"] = float(roc_auc_score(lacks, logits))
         logits, lacks = _seldom(one)
-        said = calibration.none(logits.astype(np.float32))
-        found["none_ece"] = expected_calibration_error(said, lacks == 1)
+        probabilities = calibration.none(logits.astype(np.float32))
+        found["none_ece"] = expected_calibration_error(probabilities, lacks == 1)
         own = np.eye(one.yes.shape[1])[one.right].ravel()
         found["yes_auroc"] = float(roc_auc_score(own, one.yes.ravel()))
-        said = calibration.yes_no(one.yes.ravel().astype(np.float32))
-        found["yes_ece"] = expected_calibration_error(said, own == 1)
+        probabilities = calibration.yes_no(one.yes.ravel().astype(np.float32))
+        found["yes_ece"] = expected_calibration_error(probabilities, own == 1)
     return found
 
 

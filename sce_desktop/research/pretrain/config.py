@@ -56,7 +56,7 @@ class DataConfig:
 
 
 @dataclass(frozen=True)
-class MixtureConfig:
+class SamplerConfig:
     """How a batch is drawn: ``groups`` label sets a step, ``rows`` texts each."""
 
     groups: int = 16
@@ -129,7 +129,7 @@ class PretrainConfig:
 
     model: ModelConfig = field(default_factory=ModelConfig)
     data: DataConfig = field(default_factory=DataConfig)
-    mixture: MixtureConfig = field(default_factory=MixtureConfig)
+    mixture: SamplerConfig = field(default_factory=SamplerConfig)
     optim: OptimConfig = field(default_factory=OptimConfig)
     run: RunConfig = field(default_factory=RunConfig)
     average: AverageConfig = field(default_factory=AverageConfig)

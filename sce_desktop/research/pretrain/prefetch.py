@@ -8,22 +8,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
 
-from sce_desktop.research.pretrain.mixture import Batch, Mixture
+from sce_desktop.research.pretrain.sampler import Batch, Sampler
 
 
 @contextmanager
-def drawn(mixture: Mixture, *, start: int = 0, workers: int = 0) -> Iterator[Iterator[Batch]]:
+def drawn(sampler: Sampler, *, start: int = 0, workers: int = 0) -> Iterator[Iterator[Batch]]:
     """Give the batches from step ``start`` on, endless; with ``workers`` other processes draw them ahead.
 
     The batches are the same either way: each follows from its step.
     """
     if not workers:
-        yield map(mixture.batch, itertools.count(start))
+        yield map(sampler.batch, itertools.count(start))
         return
     context = multiprocessing.get_context("spawn")
     queues: list[Queue[Batch]] = [context.Queue(maxsize=8) for _ in range(workers)]
     processes = [
-        context.Process(target=_draw, args=(mixture, start + i, workers, queue), daemon=True)
+        context.Process(target=_draw, args=(sampler, start + i, workers, queue), daemon=True)
         for i, queue in enumerate(queues)
     ]
     for process in processes:
@@ -39,6 +39,6 @@ def drawn(mixture: Mixture, *, start: int = 0, workers: int = 0) -> Iterator[Ite
             queue.close()
 
 
-def _draw(mixture: Mixture, first: int, apart: int, queue: Queue[Batch]) -> None:
+def _draw(sampler: Sampler, first: int, apart: int, queue: Queue[Batch]) -> None:
     for step in itertools.count(first, apart):
-        queue.put(mixture.batch(step))
+        queue.put(sampler.batch(step))

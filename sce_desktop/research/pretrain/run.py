@@ -21,7 +21,7 @@ from sce_desktop.research.pretrain.average import averaged, save_member
 from sce_desktop.research.pretrain.build import Builder
 from sce_desktop.research.pretrain.calibrate import SetScores, fit, leaving_each_out, measured, set_scores
 from sce_desktop.research.pretrain.config import PretrainConfig, member_configs, read_config
-from sce_desktop.research.pretrain.sets import Material, read_material
+from sce_desktop.research.pretrain.sets import TrainingData, read_training_data
 from sce_desktop.research.pretrain.state import clear_state, load_state, save_state
 from sce_desktop.research.pretrain.train import Trainer, summary
 
@@ -57,11 +57,11 @@ def run(
     progress.report(0, None, stage="Reading the sets")
     members = member_configs(config)
     pairs = any(member.mixture.pairs for member in members.values())
-    material = read_material(config.data, base, seed=config.optim.seed, pairs=pairs)
+    training_data = read_training_data(config.data, base, seed=config.optim.seed, pairs=pairs)
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if device.type == "cuda":
         torch.set_float32_matmul_precision("high")
-    builder = Builder.of(config, material, base, device)
+    builder = Builder.from_config(config, training_data, base, device)
     traces: dict[str, Any] = {}
     files = []
     for name, member in members.items():
@@ -85,7 +85,7 @@ def run(
         if trainer.average is not None:
             trainer.average.swap()
         model = builder.model(trainer)
-    calibrated = _calibrate(model.to(device), material, progress)
+    calibrated = _calibrate(model.to(device), training_data, progress)
     result = Trained(True, time.monotonic() - started, _last(trainer))
     _write(model.cpu(), out, config, traces | {"calibration": calibrated}, result)
     shutil.rmtree(work, ignore_errors=True)
@@ -119,19 +119,19 @@ def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -
         raise
 
 
-def _calibrate(model: SCEModel, material: Material, progress: Progress) -> dict[str, Any]:
+def _calibrate(model: SCEModel, training_data: TrainingData, progress: Progress) -> dict[str, Any]:
     """Fit what makes probabilities of scores, and return how that did on sets left out."""
     sets: dict[str, SetScores] = {}
     looked_at: dict[str, SetScores] = {}
-    for one in material.validation:
+    for one in training_data.validation:
         progress.check()
-        texts = [material.texts.strings[n] for n in one.texts]
-        scores = set_scores(model, texts, [material.labels.strings[n] for n in one.labels], one.right)
+        texts = [training_data.texts.strings[n] for n in one.texts]
+        scores = set_scores(model, texts, [training_data.labels.strings[n] for n in one.labels], one.right)
         (sets if one.calibrates else looked_at)[one.name] = scores
     if not sets:
         return {}
     whole = fit(list(sets.values()))
-    whole.of(model)
+    whole.apply_to(model)
     others = {name: measured(scores, whole) for name, scores in looked_at.items()}
     return leaving_each_out(sets) | others
 
@@ -155,9 +155,15 @@ def _write(
 
 
 def _fingerprint(config: PretrainConfig, builder: Builder) -> str:
-    material = builder.material
+    training_data = builder.training_data
     taught = builder.teacher.fingerprint if builder.teacher else ""
-    facts = (repr(config), len(material.texts), len(material.labels), material.texts.strings[-1:], taught)
+    facts = (
+        repr(config),
+        len(training_data.texts),
+        len(training_data.labels),
+        training_data.texts.strings[-1:],
+        taught,
+    )
     return hashlib.sha256(repr(facts).encode()).hexdigest()
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.research.pretrain.config import DataConfig
-from sce_desktop.research.pretrain.material import (
+from sce_desktop.research.pretrain.training_data import (
     FACETS,
     FreeLabels,
     Glosses,
@@ -58,7 +58,7 @@ class ValidationSet:
 
 
 @dataclass
-class Material:
+class TrainingData:
     """All that training reads, with the two tables that everything numbers into."""
 
     texts: StringTable
@@ -75,7 +75,7 @@ class Material:
     translations: Ints | None = None  # (labels, languages): the label's number in that language, -1: none
 
 
-def read_material(config: DataConfig, base: Path, *, seed: int = 0, pairs: bool = True) -> Material:
+def read_training_data(config: DataConfig, base: Path, *, seed: int = 0, pairs: bool = True) -> TrainingData:
     """Read what ``config`` names, paths relative to ``base``. Raises UserError for what is missing.
 
     Rows of a train set whose ``split`` is "test" are held out, always. ``pairs`` False spares the halves of
@@ -151,7 +151,7 @@ def read_material(config: DataConfig, base: Path, *, seed: int = 0, pairs: bool 
     translations = None
     if config.translations:
         translations = make_translations(_json(base / config.translations)["labels"], labels)
-    return Material(
+    return TrainingData(
         texts,
         labels,
         train,

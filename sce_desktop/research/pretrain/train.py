@@ -17,11 +17,11 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.ml.sce.sce import MASKED, SCE, LabelVectors
 from sce_desktop.research.pretrain.calibrate import null_logits
 from sce_desktop.research.pretrain.config import OptimConfig, PretrainConfig
-from sce_desktop.research.pretrain.mixture import UNKNOWN, Batch, Mixture
+from sce_desktop.research.pretrain.dual_encoder import DualEncoder, TrainedDualEncoder, to_device
 from sce_desktop.research.pretrain.prefetch import drawn
+from sce_desktop.research.pretrain.sampler import UNKNOWN, Batch, Sampler
 from sce_desktop.research.pretrain.sets import ValidationSet
 from sce_desktop.research.pretrain.teacher import Teacher, distillation
-from sce_desktop.research.pretrain.towers import Towers, TrainedTowers, to_device
 
 
 @dataclass
@@ -77,8 +77,8 @@ class Trainer:
         self,
         config: PretrainConfig,
         head: SCE,
-        towers: Towers,
-        mixture: Mixture,
+        dual_encoder: DualEncoder,
+        sampler: Sampler,
         *,
         encoder: nn.Module | None,
         validation: list[ValidationSet],
@@ -86,7 +86,7 @@ class Trainer:
         teacher: Teacher | None = None,
         device: torch.device,
     ) -> None:
-        self.config, self.head, self.towers, self.mixture = config, head, towers, mixture
+        self.config, self.head, self.dual_encoder, self.sampler = config, head, dual_encoder, sampler
         self.encoder, self.validation, self.before, self.device = encoder, validation, before, device
         self.teacher = teacher if config.optim.teacher_loss else None
         c = config.optim
@@ -117,7 +117,7 @@ class Trainer:
         GPU wait for every step.
         """
         workers = self.config.run.workers if self.device.type == "cuda" else 0
-        with drawn(self.mixture, start=self.step_number, workers=workers) as self.batches:
+        with drawn(self.sampler, start=self.step_number, workers=workers) as self.batches:
             return self._run(progress, save, log)
 
     def _run(self, progress: Progress, save: Callable[[], None] | None, log: Callable[[str], None]) -> bool:
@@ -184,7 +184,7 @@ class Trainer:
         right = to_device(batch.right, self.device).flatten()
         at = to_device(place.reshape(batch.labels.shape), self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            q, each = self.towers.vectors(flat, self._lengths(batch), used)
+            q, each = self.dual_encoder.vectors(flat, self._lengths(batch), used)
         q, kept = q.float(), self._keep_loss(q, flat, each, used)
         if c.noise:
             q = F.normalize(q + c.noise * torch.randn_like(q) / q.shape[1] ** 0.5, dim=-1)
@@ -225,9 +225,9 @@ class Trainer:
 
     def _lengths(self, batch: Batch) -> np.ndarray | None:
         # Some texts are read to a shorter length, as a title or a first sentence would be.
-        if not isinstance(self.towers, TrainedTowers):
+        if not isinstance(self.dual_encoder, TrainedDualEncoder):
             return None
-        whole = self.towers.tokens.lengths[batch.texts.reshape(-1)]
+        whole = self.dual_encoder.tokens.lengths[batch.texts.reshape(-1)]
         least = np.minimum(whole, 8)
         return least + ((whole - least) * batch.kept.reshape(-1)).astype(np.int64)
 
@@ -273,7 +273,7 @@ class Trainer:
     def _accuracy(self, one: ValidationSet) -> dict[str, float]:
         right = torch.tensor(one.right, device=self.device)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.half):
-            q, labels = self.towers.vectors(np.array(one.texts), None, np.array(one.labels))
+            q, labels = self.dual_encoder.vectors(np.array(one.texts), None, np.array(one.labels))
         sentence = None if labels.sentence is None else labels.sentence.float()
         labels, q = LabelVectors(labels.tokens.float(), sentence), q.float()
         scores = torch.cat([self.head(part, labels) for part in q.split(256)])

@@ -67,7 +67,7 @@ def create(
     return _audit(connection, connection.execute(_present().where(_audits.c.id == audit_id)).one())
 
 
-def every(connection: sa.Connection) -> tuple[Audit, ...]:
+def list_all(connection: sa.Connection) -> tuple[Audit, ...]:
     """Return all samples, oldest first."""
     return tuple(_audit(connection, found) for found in connection.execute(_present().order_by(_audits.c.id)))
 

@@ -26,7 +26,7 @@ Answer = frozenset[int | str]
 """Ids of labels in use, and names of others as they were written; nothing: none of these."""
 _PART: Final = 500  # answers in one transaction, which a decision may have to wait for
 _coders = schema.coders
-_said = schema.other_annotations
+_answers = schema.other_annotations
 
 
 def add(
@@ -54,8 +54,10 @@ def add(
         coder_id = insert(connection, _coders, name="", source=source, created_at=now(), removed=True)
     records = [
         (coder_id, int(row_id), word, known.get(label_key(word)))
-        for row_id, said in answers.items()
-        for word in dict.fromkeys([said or ""] if said is None or isinstance(said, str) else said or [""])
+        for row_id, answered in answers.items()
+        for word in dict.fromkeys(
+            [answered or ""] if answered is None or isinstance(answered, str) else answered or [""]
+        )
     ]
     try:
         for start in range(0, len(records), _PART):
@@ -100,8 +102,8 @@ def drop_unfinished(database: Database) -> None:
 
 
 def _drop(database: Database, coder_id: int) -> None:
-    some = sa.select(_said.c.row_id).where(_said.c.coder_id == coder_id).limit(_PART)
-    part = _said.delete().where(_said.c.coder_id == coder_id, _said.c.row_id.in_(some))
+    some = sa.select(_answers.c.row_id).where(_answers.c.coder_id == coder_id).limit(_PART)
+    part = _answers.delete().where(_answers.c.coder_id == coder_id, _answers.c.row_id.in_(some))
     removed = 1
     while removed:
         with database.write_part() as connection:
@@ -121,12 +123,12 @@ def remove(connection: sa.Connection, coder_id: int) -> None:
     history.record_removal(connection, action, _coders, coder_id)
 
 
-def every(connection: sa.Connection) -> tuple[Coder, ...]:
+def list_all(connection: sa.Connection) -> tuple[Coder, ...]:
     """Return all coders, oldest first, without the user."""
-    count = sa.func.count(sa.distinct(_said.c.row_id))
+    count = sa.func.count(sa.distinct(_answers.c.row_id))
     statement = (
         sa.select(_coders.c.id, _coders.c.name, _coders.c.source, count, _coders.c.created_at)
-        .join(_said, _said.c.coder_id == _coders.c.id)
+        .join(_answers, _answers.c.coder_id == _coders.c.id)
         .where(_coders.c.removed == sa.false())
         .group_by(_coders.c.id)
         .order_by(_coders.c.id)
@@ -143,9 +145,9 @@ def answers(connection: sa.Connection, coder_id: int, *, origin: Origin | None =
         return _own_answers(connection, origin)
     _get(connection, coder_id)
     found = connection.execute(
-        sa.select(_said.c.row_id, _said.c.label, _said.c.label_id)
-        .where(_said.c.coder_id == coder_id)
-        .order_by(_said.c.row_id)
+        sa.select(_answers.c.row_id, _answers.c.label, _answers.c.label_id)
+        .where(_answers.c.coder_id == coder_id)
+        .order_by(_answers.c.row_id)
     )
     resolved = _resolver(connection)
     return {
@@ -233,7 +235,7 @@ def _wordings(connection: sa.Connection) -> dict[str, int]:
 
 
 def _get(connection: sa.Connection, coder_id: int) -> Coder:
-    found = [coder for coder in every(connection) if coder.id == coder_id]
+    found = [coder for coder in list_all(connection) if coder.id == coder_id]
     if not found:
         raise KeyError(coder_id)
     return found[0]

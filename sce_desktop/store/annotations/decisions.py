@@ -91,7 +91,7 @@ def store(
     rows = history.record_rows(connection, action, sorted(touched))
     if action == join and kind is not ChangeKind.IMPORT:
         same = history.text_of(connection, action) == _counted(what, kept)
-        history.tell_text(connection, action, _counted(what if same else _("Label rows"), rows))
+        history.set_text(connection, action, _counted(what if same else _("Label rows"), rows))
     ids = [(a.row_id,) for a in new]
     plain = raw(connection)
     plain.executemany("DELETE FROM annotation_labels WHERE row_id = ?", ids)
@@ -277,7 +277,7 @@ def _with_count(what: str, count: int) -> str:
 
 
 def label_counts(connection: sa.Connection) -> dict[int, int]:
-    """Return the number of rows annotated with each label in use, by label id; 0 is told too."""
+    """Return the number of rows annotated with each label in use, by label id; those with 0 too."""
     counts: dict[int, int] = dict.fromkeys(connection.execute(active_ids()).scalars(), 0)
     label_id, seen = _labels_of.c.label_id, is_seen(_labels_of.c.row_id)
     statement = sa.select(label_id, sa.func.count()).where(label_id.in_(active_ids()), seen)

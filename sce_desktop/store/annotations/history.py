@@ -27,7 +27,7 @@ from sce_desktop.store.sql import Ids, json_ids, now
 
 KEPT_ACTIONS: Final = 1_000
 KEPT_ROWS: Final = 1_000_000
-_TOLD_ROWS: Final = 1_000
+_MOST_ROW_IDS: Final = 1_000
 BASE_MODEL: Final = N_("Use the base model")
 IMPORTED: Final = N_("Import annotations")
 _AHEAD: Final = 1_000_000  # more actions than there can be while rows come in
@@ -255,7 +255,7 @@ def row_count(connection: sa.Connection, action: int) -> int:
     return int(rows)
 
 
-def tell_text(connection: sa.Connection, action: int, text: str) -> None:
+def set_text(connection: sa.Connection, action: int, text: str) -> None:
     """Let menus call an action something else: more has joined it."""
     raw(connection).execute("UPDATE actions SET text = ? WHERE id = ?", (text, action))
 
@@ -291,7 +291,7 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
         changed["label_set_id"] = before.id if before else 0
     if found.version_id is not None:
         active = versions.active(connection)
-        kept = {version.id for version in versions.every(connection)}
+        kept = {version.id for version in versions.list_all(connection)}
         # A version that was deleted meanwhile cannot come back: the base model stands for it.
         versions.activate(connection, found.version_id if found.version_id in kept else None)
         changed["version_id"] = active.id if active else 0
@@ -305,7 +305,7 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
         kind=ChangeKind(found.kind),
         text=found.text,
         rows=found.rows,
-        row_ids=tuple(row_id for (row_id,) in raw(connection).execute(touched, (action, _TOLD_ROWS))),
+        row_ids=tuple(row_id for (row_id,) in raw(connection).execute(touched, (action, _MOST_ROW_IDS))),
         labels=_edited(before, label_sets.active_set(connection)),
         label_set=found.label_set_id is not None,
     )

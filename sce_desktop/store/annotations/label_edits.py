@@ -162,7 +162,7 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     overlap = sa.select(sa.func.count(sa.distinct(_labels_of.row_id))).where(
         _labels_of.row_id.in_(chosen), others
     )
-    stale = sum(any(label.id in label_ids for label in run.labels) for run in runs.every(connection))
+    stale = sum(any(label.id in label_ids for label in run.labels) for run in runs.list_all(connection))
     return LabelEffect(
         rows=len(ids),
         hand=by_origin[Origin.HAND],

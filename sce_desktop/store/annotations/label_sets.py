@@ -161,8 +161,8 @@ def _check_names(labels: Sequence[Label], current: LabelSet | None) -> None:
 def _identify(connection: sa.Connection, labels: Sequence[Label]) -> tuple[Label, ...]:
     """Give every label its id, record its name, and mark which labels are in use.
 
-    A label without an id is the known one of the same name, so that a label typed anew brings its annotations
-    back; the one used last, if there are several. Otherwise it is new.
+    A label without an id is the known one of the same name, so that a label typed again brings its
+    annotations back; the one used last, if there are several. Otherwise it is new.
     """
     names, known_ids = _known(connection, labels)
     known = []

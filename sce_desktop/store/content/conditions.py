@@ -102,15 +102,15 @@ def _cell(place: int) -> sa.ColumnElement[Any]:
 
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:
     assert query.run_id is not None
-    said = scored.get(connection, query.run_id)
-    ids = said.ids(last)
+    scores = scored.get(connection, query.run_id)
+    ids = scores.ids(last)
     if query.predicted_ids:
         run = runs.get(connection, query.run_id)
         places = [place for place, label in enumerate(run.labels) if label.id in query.predicted_ids]
         ids = ids[np.isin(runs.given(connection, run, scored)[ids], places)]
     if query.confidence:
         low, high = query.confidence
-        confidence = said.confidence[ids]
+        confidence = scores.confidence[ids]
         ids = ids[(low <= confidence) & (confidence <= high)]
     return mask(ids, last)
 

@@ -76,7 +76,8 @@ def add_rows(
         except BaseException:
             try:
                 drop_unfinished(database)
-            except (UserError, sa.exc.DBAPIError) as error:  # the next opening does it; what is told is why
+            # the next opening does it; raise the first reason
+            except (UserError, sa.exc.DBAPIError) as error:
                 _LOG.warning("rows of an import that broke off are still there: %s", error)
             raise
         if staged is not None:

@@ -39,7 +39,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True)
 class ImportRecord:
-    """An import as the project remembers it. ``source`` is what the importer said of where rows came from."""
+    """An import as the project remembers it. ``source`` is where rows came from, by the importer."""
 
     id: int
     source: dict[str, Any]

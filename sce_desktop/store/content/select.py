@@ -95,10 +95,10 @@ def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
     Rows that no label fits come last, in turns by the label that is the nearest.
     """
     assert query.run_id is not None
-    said = scored.get(connection, query.run_id)
-    ids = said.ids(last)
+    scores = scored.get(connection, query.run_id)
+    ids = scores.ids(last)
     ids = ids[~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]]
-    top, confidence = said.top[ids], said.confidence[ids].astype(np.float32)
+    top, confidence = scores.top[ids], scores.confidence[ids].astype(np.float32)
     run = runs.get(connection, query.run_id)
     counts = decisions.label_counts(connection)
     decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
@@ -112,19 +112,19 @@ def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
 
 def _by_score(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
     assert query.run_id is not None
-    said = scored.get(connection, query.run_id)
-    ids = said.ids(last)
+    scores = scored.get(connection, query.run_id)
+    ids = scores.ids(last)
     direction = -1 if query.descending else 1
     match query.order:
         case RowOrder.CONFIDENCE:
-            order = np.argsort(direction * said.confidence[ids], kind="stable")
+            order = np.argsort(direction * scores.confidence[ids], kind="stable")
         case RowOrder.MARGIN:
-            order = np.argsort(direction * said.margin[ids], kind="stable")
+            order = np.argsort(direction * scores.margin[ids], kind="stable")
         case _:
             run = runs.get(connection, query.run_id)
             places = runs.given(connection, run, scored)[ids]
             places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels
-            order = np.lexsort((-said.confidence[ids], direction * places))
+            order = np.lexsort((-scores.confidence[ids], direction * places))
     return ids[order]
 
 

@@ -106,7 +106,7 @@ class StagedRows:
             self._record(connection, [record[:1] for record in records])
 
     def _record(self, connection: sa.Connection, ids: list[tuple[Any, ...]]) -> None:
-        """Let the history know that nothing was said about these rows before."""
+        """Let the history know that these rows had no annotation before."""
         added = raw(connection).executemany(
             f"INSERT OR IGNORE INTO row_changes (action_id, row_id) VALUES ({self._action}, ?)", ids
         )
@@ -149,7 +149,7 @@ class StagedRows:
 
 
 def drop(database: Database, end: int) -> None:
-    """Remove what is said about rows behind ``end``, which nobody has seen, in short transactions."""
+    """Remove annotations of rows behind ``end``, which nobody has seen, in short transactions."""
     for name in _TABLES:
         table = schema.metadata.tables[name]
         removed = PART

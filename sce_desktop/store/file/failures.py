@@ -1,4 +1,4 @@
-"""Which failures of SQLite and of the disk we know, and what is said of each."""
+"""Which failures of SQLite and of the disk we know, and the message for each."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _add_cell_types(connection: sa.Connection) -> None:
 
 
 def _find_blank(connection: sa.Connection) -> None:
-    """Mark rows blank that have only invisible characters, and take back what models said of them."""
+    """Mark rows blank that have only invisible characters, and remove their scores."""
     plain = connection.connection.driver_connection
     assert isinstance(plain, sqlite3.Connection)
     plain.create_function("is_blank", 1, is_blank, deterministic=True)
@@ -179,7 +179,7 @@ def schema_version() -> int:
 def migrate(connection: sa.Connection, version: int) -> None:
     """Bring a file of ``version`` up to `schema_version`, within the transaction of ``connection``.
 
-    Foreign keys must be off: a step may have to build a table anew.
+    Foreign keys must be off: a step may have to build a table again.
     """
     for step in MIGRATIONS[version - 1 :]:
         step(connection)

@@ -211,7 +211,7 @@ def _needs_immutable(path: Path) -> bool:
             plain.execute("SELECT count(*) FROM sqlite_schema")
     except (sqlite3.Error, UnicodeDecodeError) as error:
         if error_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-            return False  # told by whoever reads it in earnest
+            return False  # reported by whoever reads it in earnest
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             raise UserError(

@@ -50,7 +50,8 @@ def new_file(path: Path, *, overwrite: bool, locked: bool = False) -> Iterator[P
         check_target(path, overwrite=overwrite)
         target = path.resolve()
         with temporary_beside(target) as draft:
-            draft.touch(exist_ok=False)  # what is wrong with the folder is told by the system, not by SQLite
+            # what is wrong with the folder is reported by the system, not by SQLite
+            draft.touch(exist_ok=False)
             yield draft
             put_in_place(draft, path, overwrite=overwrite, locked=locked)
 
@@ -158,7 +159,7 @@ def lacks_its_end(path: Path) -> bool:
         if _size(journal) or (_size(path.with_name(f"{path.name}-wal")) and not has_strange_log(path)):
             return False
     except OSError:
-        return False  # told by whoever reads it in earnest
+        return False  # reported by whoever reads it in earnest
     if len(head) < 100 or not head.startswith(_MAGIC):
         return False
     page, changes, pages, application, valid_for = (

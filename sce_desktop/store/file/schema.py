@@ -34,7 +34,7 @@ project = sa.Table(
     sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
     sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # what scores knows its rows
     sa.Column("threshold", sa.Float),  # rows with a best probability below it are unsure; null: none are
-    sa.Column("model", sa.Text),  # name or folder of what scores; null: nobody has said, the default
+    sa.Column("model", sa.Text),  # name or folder of what scores; null: nobody has chosen, the default
     sa.Column("model_chosen", sa.Boolean, nullable=False, server_default="0"),  # by a person
     sa.Column("search_form", sa.Text, nullable=False, server_default=""),  # of the texts in row_search
 )

@@ -42,7 +42,7 @@ def backup(database: Database, copy: Path, progress: Progress, *, overwrite: boo
         if copy.samefile(database.path):
             raise UserError(_("A backup must be another file than the project: choose another name."))
 
-    def tell(_status: int, remaining: int, total: int) -> None:
+    def report(_status: int, remaining: int, total: int) -> None:
         progress.report(total - remaining, total, stage=_("Copying the project"))
         progress.check()
 
@@ -52,7 +52,7 @@ def backup(database: Database, copy: Path, progress: Progress, *, overwrite: boo
         known_failures(copy),
         contextlib.closing(sqlite3.connect(draft, isolation_level=None)) as target,
     ):
-        source.backup(target, pages=_BACKUP_PAGES, progress=tell)
+        source.backup(target, pages=_BACKUP_PAGES, progress=report)
         target.execute("PRAGMA journal_mode=DELETE")
 
 
@@ -64,7 +64,7 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
             yield plain
     else:
         with database.read() as connection:
-            rows.shape(connection)  # begins the snapshot: without one, each write would start the copy anew
+            rows.shape(connection)  # begins the snapshot: without one, each write would start the copy again
             yield raw(connection)
 
 
@@ -230,7 +230,7 @@ def _check_labels(connection: sa.Connection) -> list[str]:
 
 def _check_runs(connection: sa.Connection) -> list[str]:
     problems = []
-    for run in runs.every(connection):
+    for run in runs.list_all(connection):
         (count, odd) = (
             raw(connection)
             .execute(

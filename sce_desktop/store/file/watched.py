@@ -37,7 +37,7 @@ class WatchedFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = _Handle.of(path)
+        self._handle = _Handle.open(path)
         self._header = self._read_header()
         self._state = self._look()
 
@@ -109,7 +109,7 @@ class _Handle:
         self._users = 0
 
     @classmethod
-    def of(cls, path: Path) -> _Handle:
+    def open(cls, path: Path) -> _Handle:
         with cls._changing:
             found = path.stat()
             handle = cls._open.get((found.st_dev, found.st_ino))

@@ -56,8 +56,8 @@ class DamagedFile:
     @property
     def version(self) -> int:
         """The format of the file, as far as it says so."""
-        told = self._pages.number(60) if self._pages.has_header else 0
-        return told if 1 <= told <= migrations.schema_version() else migrations.schema_version()
+        stated = self._pages.number(60) if self._pages.has_header else 0
+        return stated if 1 <= stated <= migrations.schema_version() else migrations.schema_version()
 
     @property
     def is_project(self) -> bool:

@@ -188,10 +188,10 @@ class PageFile:
 
     def _find_size(self) -> int:
         """Return the size of pages by which most of the file makes sense: its own word may be damaged."""
-        told = int.from_bytes(self.header[16:18], "big")
-        told = 65536 if told == 1 else told
+        stated = int.from_bytes(self.header[16:18], "big")
+        stated = 65536 if stated == 1 else stated
         best, most = _SIZES[0], 0.0
-        for size in sorted(_SIZES, key=lambda size: size != told):
+        for size in sorted(_SIZES, key=lambda size: size != stated):
             pages = max(1, self._bytes // size)
             step = max(1, pages // _SAMPLED)
             places = range(1, pages, step)
@@ -199,7 +199,7 @@ class PageFile:
             weight = fit * fit / pages
             if weight > most:
                 best, most = size, weight
-        return best if most or told not in _SIZES else told
+        return best if most or stated not in _SIZES else stated
 
     def _read(self, offset: int, size: int) -> bytes:
         try:

@@ -16,8 +16,8 @@ from sce_desktop.store.file import opening, placing, schema, wal
 from sce_desktop.store.file.database import connect
 from sce_desktop.store.file.failures import known_failures
 from sce_desktop.store.repair.damaged import DamagedFile
-from sce_desktop.store.repair.mending import Mending
 from sce_desktop.store.repair.pages import PageFile
+from sce_desktop.store.repair.rebuilding import Rebuilding
 from sce_desktop.store.repair.salvage import TABLES, Salvage
 
 _BACKUP_PAGES: Final = 2_000
@@ -69,7 +69,7 @@ def repair_project(path: Path, copy: Path, progress: Progress) -> RepairReport:
             target.execute("BEGIN")
             indexes = _drop_indexes(target)  # made at once they take a fraction of the time
             Salvage(source, target, problems).run()
-            Mending(source, target, problems, progress).run()
+            Rebuilding(source, target, problems, progress).run()
             for statement in indexes:
                 progress.check()
                 target.execute(statement)

@@ -43,14 +43,14 @@ TABLES: Final = (  # the history of what can be undone stays behind
 _SAMPLE: Final = 100
 _MOST_ROWS: Final = 20_000_000  # beyond it a number that nothing confirms is garbage
 _MADE_AGAIN: Final = ("id", "text_hash", "length", "blank", "text", "cells")  # of a row
-_KEPT: Final = tuple(column for column in schema.rows.columns if column.name not in _MADE_AGAIN)
-_ROW: Final = (*_MADE_AGAIN, *(column.name for column in _KEPT))
+_COPIED_COLUMNS: Final = tuple(column for column in schema.rows.columns if column.name not in _MADE_AGAIN)
+_ROW: Final = (*_MADE_AGAIN, *(column.name for column in _COPIED_COLUMNS))
 _INSERT_ROW: Final = f"INSERT OR IGNORE INTO rows ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"
 Problems = list[str]
 
 
 class Salvage:
-    """Copies what `DamagedFile` gives and makes sense; the result may have gaps, see `mending`."""
+    """Copies what `DamagedFile` gives and makes sense; the result may have gaps, see `rebuilding`."""
 
     def __init__(self, source: DamagedFile, target: sqlite3.Connection, problems: Problems) -> None:
         self._source = source
@@ -309,7 +309,7 @@ def _is_import(record: Record) -> bool:
 
 
 def _row(record: Record, text: str, cells: str) -> tuple[Value, ...]:
-    kept = (record.get(column.name, _default(column)) for column in _KEPT)
+    kept = (record.get(column.name, _default(column)) for column in _COPIED_COLUMNS)
     return record["id"], hash_text(text), len(text), is_blank(text), text, cells, *kept
 
 

@@ -1,4 +1,4 @@
-"""Runs: what a model said about each row, whole, beside what other models and earlier label sets said."""
+"""Runs: what a model predicts for each row, whole, beside those of other models and earlier label sets."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def get(connection: sa.Connection, run_id: int) -> Run:
     return _run(found)
 
 
-def every(connection: sa.Connection) -> tuple[Run, ...]:
+def list_all(connection: sa.Connection) -> tuple[Run, ...]:
     """Return all runs, oldest first."""
     return tuple(_run(found) for found in raw(connection).execute(f"{_RUN} ORDER BY id"))
 
@@ -120,7 +120,7 @@ def active(connection: sa.Connection, alias: str) -> Run | None:
     return None if found is None else _run(found)
 
 
-def before(connection: sa.Connection, run: Run) -> Run | None:
+def previous(connection: sa.Connection, run: Run) -> Run | None:
     """Return the newest other run under the alias of ``run`` that has scored anything."""
     newest = f"{_RUN} WHERE alias = ? AND scored > 0 AND id != ? ORDER BY id DESC LIMIT 1"
     found = raw(connection).execute(newest, (run.alias, run.id)).fetchone()
@@ -226,11 +226,13 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
     return scores
 
 
-def arrays(said: Scored) -> RunArrays:
+def arrays(scored_rows: Scored) -> RunArrays:
     """Return best label, confidence and margin of every row that a run has scored."""
-    ids = said.ids(len(said.top))
-    confidence, margin = (column[ids].astype(np.float32) for column in (said.confidence, said.margin))
-    return RunArrays(ids, said.top[ids], confidence, margin)
+    ids = scored_rows.ids(len(scored_rows.top))
+    confidence, margin = (
+        column[ids].astype(np.float32) for column in (scored_rows.confidence, scored_rows.margin)
+    )
+    return RunArrays(ids, scored_rows.top[ids], confidence, margin)
 
 
 def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
@@ -253,10 +255,12 @@ def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> IdArray:
 
     -1 where it says nothing, -2 where it says that no label fits.
     """
-    said = scored.get(connection, run.id)
+    scored_rows = scored.get(connection, run.id)
     (threshold,) = raw(connection).execute("SELECT threshold FROM project").fetchone()
-    none = scoring.none_fits(said.confidence, said.none, threshold=threshold, multi_label=run.multi_label)
-    places: IdArray = np.where((said.top >= 0) & none, -2, said.top)
+    none = scoring.none_fits(
+        scored_rows.confidence, scored_rows.none, threshold=threshold, multi_label=run.multi_label
+    )
+    places: IdArray = np.where((scored_rows.top >= 0) & none, -2, scored_rows.top)
     return places
 
 
@@ -271,8 +275,8 @@ def predicted_counts(connection: sa.Connection, run_id: int, scored: ScoredRuns)
 
 def _labels_key(labels: Sequence[Label]) -> str:
     """Return what is equal where labels are the same and say the same; colours and shortcuts say nothing."""
-    said = [[label.id, label.name, label.description, label.synonyms] for label in labels]
-    return hashlib.blake2b(json.dumps(said).encode(), digest_size=16).hexdigest()
+    contents = [[label.id, label.name, label.description, label.synonyms] for label in labels]
+    return hashlib.blake2b(json.dumps(contents).encode(), digest_size=16).hexdigest()
 
 
 def _count_scored(connection: sa.Connection, run_id: int, change: int) -> None:

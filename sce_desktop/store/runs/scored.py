@@ -1,6 +1,6 @@
-"""What runs say about all rows, kept as arrays: queues are ordered and filtered without asking the file anew.
+"""Scores of runs for all rows, kept as arrays: queues are ordered and filtered without a query.
 
-What a run has said about a row never changes, so arrays only grow: a look at how many rows the run has scored
+The scores of a run for a row never change, so arrays only grow: a look at how many rows the run has scored
 by now says whether they are up to date, and what came since is read alone.
 """
 
@@ -20,7 +20,7 @@ from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.sql import fetch_columns, fetch_ids
 
-_KEPT: Final = 4  # runs; 20 MB each for a million rows
+_MOST_KEPT_RUNS: Final = 4  # runs; 20 MB each for a million rows
 _scores = schema.scores
 
 
@@ -62,13 +62,13 @@ class ScoredRuns:
             return before
         (newest,) = plain.execute("SELECT coalesce(max(rowid), 0) FROM scores").fetchone()
         now = _grown(before, _since(connection, run_id, seen)) if 0 < before.count < count else _NOTHING
-        if now.count != count:  # the first time, or places of a removed run were taken anew
+        if now.count != count:  # the first time, or places of a removed run were taken again
             now = _grown(_NOTHING, _all(connection, run_id))
         with self._lock:
             if before.count < count:  # else this connection sees an earlier state
                 self._kept[key] = (now, newest)
                 self._kept.move_to_end(key)
-            while len(self._kept) > _KEPT:
+            while len(self._kept) > _MOST_KEPT_RUNS:
                 self._kept.popitem(last=False)
         return now
 
@@ -112,12 +112,12 @@ def _grown(before: Scored, records: list[Any]) -> Scored:
         np.zeros(size),
         np.zeros(size, bool),
     )
-    for old, new, said in (
+    for old, new, values in (
         (before.top, result.top, top),
         (before.confidence, result.confidence, confidence),
         (before.margin, result.margin, margin),
         (before.none, result.none, none),
     ):
         new[:kept] = old
-        new[ids] = said
+        new[ids] = values
     return result

@@ -57,7 +57,7 @@ def get(connection: sa.Connection, version_id: int) -> ModelVersion:
     return _version(found)
 
 
-def every(connection: sa.Connection) -> tuple[ModelVersion, ...]:
+def list_all(connection: sa.Connection) -> tuple[ModelVersion, ...]:
     """Return all versions, oldest first."""
     return tuple(map(_version, connection.execute(sa.select(*_described).order_by(_versions.c.id))))
 

@@ -21,15 +21,15 @@ from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
-from sce_desktop.tasks.tables.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.tables.columns import (
     ListCells,
     are_lists,
     cells_of,
     find_columns,
-    tell_alike,
-    tell_reading,
+    report_alike,
+    report_reading,
 )
+from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
 
 GOLD = "gold"
 """The annotator whose labels are right by definition; the name is stored."""
@@ -81,7 +81,7 @@ def import_annotator(
     own = opened.columns[key_at] if own_key is None else own_key
     (own_at,) = find_columns(project.columns, [own], progress)
     ours_at = our_columns(opened.columns)
-    carried = CarriedAnnotations(
+    incoming = RoundTripImport(
         opened.columns, gold_at=label_at, ours_at=ours_at if ours_at == label_at else None
     )
     theirs: dict[str, list[tuple[int, tuple[str, ...]]]] = {}  # by key the rows of the table, with the names
@@ -89,34 +89,34 @@ def import_annotator(
     for batch in opened.batches(progress=progress):
         progress.check()
         for row, cells in enumerate(batch, start=read + 1):
-            said = carried.read(cells)
-            if said.decision not in (None, Decision.SKIPPED):
-                theirs.setdefault(cells[key_at] or "", []).append((row, said.names))
+            answer = incoming.read(cells)
+            if answer.decision not in (None, Decision.SKIPPED):
+                theirs.setdefault(cells[key_at] or "", []).append((row, answer.names))
         read += len(batch)
-    tell_reading(opened, progress)
-    carried.tell_bad_cells(progress)
+    report_reading(opened, progress)
+    incoming.report_bad_cells(progress)
     rows: dict[str, list[int]] = {}
     for row_id, key in cells_of(project, own_at, progress):
         rows.setdefault(key or "", []).append(row_id)
     lists = _may_be_several(project) and ours_at != label_at
     listed = ListCells(opened.columns[label_at])
-    told = Counter(names[0] for said in theirs.values() for _, names in said if names)
-    broken_told = lists and are_lists(told)
+    answers_seen = Counter(names[0] for answer in theirs.values() for _, names in answer if names)
+    broken_reported = lists and are_lists(answers_seen)
     answers: dict[int, Answer] = {}
     unknown = repeated = 0
-    for key, said_all in theirs.items():
+    for key, all_answers in theirs.items():
         ids = rows.get(key, []) if key else []
         if not ids:
             unknown += 1
-        elif len(ids) > 1 or len(said_all) > 1:
+        elif len(ids) > 1 or len(all_answers) > 1:
             repeated += 1
         else:
-            ((row, names),) = said_all
-            if not broken_told:
+            ((row, names),) = all_answers
+            if not broken_reported:
                 answers[ids[0]] = _answer(names, lists)
             elif (found := listed.names(names[0], row)) is not None:
                 answers[ids[0]] = found or None
-    listed.tell(progress)
+    listed.report(progress)
     if not answers:
         raise UserError(
             _("No key in the file matches a row of this project: choose other key columns, on both sides.")
@@ -206,8 +206,12 @@ def keep_gold(
     label_set = project.label_set()
     labels: tuple[Label, ...] = label_set.labels if label_set is not None else ()
     known = {label_key(label.name) for label in labels}
-    names = [name for said in answers.values() for name in ([said] if isinstance(said, str) else said or ())]
-    tell_alike([*(label.name for label in labels), *names], progress)
+    names = [
+        name
+        for answer in answers.values()
+        for name in ([answer] if isinstance(answer, str) else answer or ())
+    ]
+    report_alike([*(label.name for label in labels), *names], progress)
     more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
     project.set_labels([*labels, *more], multi_label=several)
     gold = gold_annotator(project)
@@ -223,7 +227,7 @@ def _answers_of(project: Project, place: int, progress: Progress, *, several: bo
         return {row_id: _answer((cell,), several) for row_id, cell in cells.items()}
     listed = ListCells(project.columns[place])
     named = {row_id: listed.names(cell, row_id) for row_id, cell in cells.items()}
-    listed.tell(progress)
+    listed.report(progress)
     return {row_id: names or None for row_id, names in named.items() if names is not None}
 
 
@@ -298,10 +302,10 @@ def agreements(project: Project, progress: Progress) -> list[WithAnnotator]:
     for coder in coders:
         progress.check()
         theirs = project.coder_answers(coder.id)
-        figures = {origin: _compare(said, theirs) for origin, said in own.items()}
+        figures = {origin: _compare(answer, theirs) for origin, answer in own.items()}
         by_hand = figures.pop(Origin.HAND)
         apart = {origin: one for origin, one in figures.items() if one.rows}
-        words = Counter(word for said in theirs.values() for word in said if isinstance(word, str))
+        words = Counter(word for answer in theirs.values() for word in answer if isinstance(word, str))
         found.append(WithAnnotator(coder, by_hand, dict(words), apart))
     return found
 
@@ -311,7 +315,7 @@ def _compare(
 ) -> Agreement:
     places: dict[frozenset[int | str], int] = {}
     both = sorted(own.keys() & theirs.keys())
-    pairs = [tuple(places.setdefault(said[row], len(places)) for said in (own, theirs)) for row in both]
+    pairs = [tuple(places.setdefault(answer[row], len(places)) for answer in (own, theirs)) for row in both]
     answers = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     return compare_coders(answers[0], answers[1], len(places))
 

@@ -93,7 +93,7 @@ def draw(project: Project, size: int, *, seed: int, blind: bool = True) -> tuple
             )
         )
     chosen = np.concatenate([found.kept, np.random.default_rng(seed).choice(rest, more, replace=False)])
-    bulk = [row_id for row_id, said in project.annotations(chosen).items() if said.accepted]
+    bulk = [row_id for row_id, annotation in project.annotations(chosen).items() if annotation.accepted]
     audit = project.create_audit(chosen, seed, frame_ids=found.frame, blind=blind, clear_ids=bulk)
     return audit, len(bulk)
 
@@ -116,8 +116,8 @@ def state(project: Project) -> AuditState | None:
     if not audits:
         return None
     row_ids = project.audit_rows(audits[-1].id)
-    said = project.annotations(row_ids)
-    found = {row_id: one.decision for row_id, one in said.items() if one.origin is not Origin.BULK}
+    annotations = project.annotations(row_ids)
+    found = {row_id: one.decision for row_id, one in annotations.items() if one.origin is not Origin.BULK}
     skipped = sum(decision is Decision.SKIPPED for decision in found.values())
     waiting = (row_id for row_id in row_ids.tolist() if row_id not in found)
     return AuditState(audits[-1], row_ids, len(found) - skipped, skipped, next(waiting, None))
@@ -136,26 +136,26 @@ def sample(project: Project) -> AuditSample | None:
         return None
     row_ids = project.audit_rows(audits[-1].id)
     found = project.annotations(row_ids)
-    said = [found.get(row_id) for row_id in row_ids.tolist()]
-    in_turn = [place for place, one in enumerate(said) if one is not None and _in_turn(one)]
+    annotations = [found.get(row_id) for row_id in row_ids.tolist()]
+    in_turn = [place for place, one in enumerate(annotations) if one is not None and _in_turn(one)]
     end = in_turn[-1] + 1 if in_turn else 0
     kept = np.ones(end, dtype=bool)
     passed_at = ""  # when the first of the later rows was decided
     for place in reversed(range(end)):
-        one = said[place]
+        one = annotations[place]
         if one is None:
             continue
         if not _in_turn(one):
             kept[place] = one.decided_at <= passed_at
         elif not passed_at or one.decided_at < passed_at:
             passed_at = one.decided_at
-    reached = [one for one, stays in zip(said[:end], kept, strict=True) if stays]
+    reached = [one for one, stays in zip(annotations[:end], kept, strict=True) if stays]
     decided = [one for one in reached if one is not None and one.origin is not Origin.BULK]
     skipped = sum(one.decision is Decision.SKIPPED for one in decided)
     return AuditSample(
         row_ids[:end][kept],
         project.audit_frame(audits[-1].id),
-        later=sum(one is None or one.origin is Origin.BULK for one in said[end:]),
+        later=sum(one is None or one.origin is Origin.BULK for one in annotations[end:]),
         seen=sum(one.queue == OPEN_AUDIT and one.decision is not Decision.SKIPPED for one in decided),
         skipped=skipped,
         passed=len(reached) - len(decided),

@@ -22,12 +22,12 @@ from sce_desktop.tasks.evaluation.gold import (
     sample,
     usable_rows,
 )
-from sce_desktop.tasks.evaluation.order_check import OrderCheck, order_check
+from sce_desktop.tasks.evaluation.label_order import LabelOrderSensitivity, label_order_sensitivity
 from sce_desktop.tasks.progress import PartProgress
-from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.foreign import report_foreign
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive
 from sce_desktop.tasks.scoring.models import Baseline, ModelSource, NamedModel, load_models, precision_of
-from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.slow import report_time
 from sce_desktop.tasks.scoring.timing import TimedCache
 
 
@@ -58,7 +58,7 @@ class EvaluationReport:
     multi_label: bool  # a row may have several: an answer is right if it is one of them
     models: dict[str, Measures]
     seconds: dict[str, float]
-    orders: dict[str, OrderCheck] = field(default_factory=dict)  # where it was asked for
+    orders: dict[str, LabelOrderSensitivity] = field(default_factory=dict)  # where it was asked for
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
     precision: str | None = None  # what the first model's text embedder multiplied in; None: it has none
 
@@ -100,9 +100,9 @@ def evaluate_table(
     before = time.perf_counter()
     ours = range(len(settings.models))
     for place in ours:
-        tell_foreign(loaded.models[place], wanted.texts, progress, wanted.labels)
+        report_foreign(loaded.models[place], wanted.texts, progress, wanted.labels)
     passes = len(wanted.texts) * (1 + settings.shuffles)
-    tell_time(loaded.models, wanted.texts, wanted.labels, passes, progress)
+    report_time(loaded.models, wanted.texts, wanted.labels, passes, progress)
     if settings.whole_table:
         for place in ours:
             loaded.models[place] = fit_transductive(
@@ -149,7 +149,7 @@ class _Wanted:
 
 def _measure_all(
     models: Sequence[NamedModel], wanted: _Wanted, shuffles: int, cache: TimedCache, progress: Progress
-) -> tuple[dict[str, Measures], dict[str, OrderCheck]]:
+) -> tuple[dict[str, Measures], dict[str, LabelOrderSensitivity]]:
     """Score the rows with every model, and say how each fares and how much the order of labels matters."""
     answers, hits = answer_arrays(wanted.right, len(wanted.texts), len(wanted.labels))
     measured, orders, rows = {}, {}, len(wanted.texts)
@@ -161,7 +161,7 @@ def _measure_all(
         right = right_answers(answers, hits if wanted.several else (), np.arange(rows), found.argmax(axis=1))
         measured[named.name] = measure(right, found)
         if shuffles:
-            orders[named.name] = order_check(
+            orders[named.name] = label_order_sensitivity(
                 named.model,
                 wanted.texts,
                 wanted.labels,

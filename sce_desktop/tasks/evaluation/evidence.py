@@ -62,7 +62,7 @@ class AuditSample:
     again: int = 0  # excluded: relabelled out of order after their turn, or in bulk
 
     @property
-    def told(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[str, ...]:
         """Notes on figures that rest on it, a sentence each; none if all went well."""
         notes = []
         if self.seen:
@@ -254,13 +254,13 @@ def _gold(project: Project, row_ids: IdArray, place_of: dict[int | None, int]) -
     coder = gold_annotator(project)
     if coder is None:
         return None
-    said = project.coder_answers(coder.id)
-    ids = np.fromiter(said, dtype=np.int64, count=len(said))
+    by_row = project.coder_answers(coder.id)
+    ids = np.fromiter(by_row, dtype=np.int64, count=len(by_row))
     ids = ids[np.isin(ids, row_ids)]
     given: dict[int, list[int]] = {}
     unknown = []
     for place, row_id in zip(places_of(row_ids, ids).tolist(), ids.tolist(), strict=True):
-        labels = said[row_id]
+        labels = by_row[row_id]
         known = sorted(place_of[one] for one in labels if isinstance(one, int))
         if known or not labels:
             given[place] = known or [len(place_of)]  # the gold label may be that none fits
@@ -311,10 +311,10 @@ def places_of(row_ids: IdArray, wanted: IdArray) -> IdArray:
     return places[row_ids[places] == wanted]
 
 
-def _source(said: Annotation) -> Source:
-    if said.origin is Origin.BULK:
-        return Source.BULK if said.accepted else Source.TOGETHER
-    return Source.HAND if said.origin is Origin.HAND else Source.IMPORTED
+def _source(annotation: Annotation) -> Source:
+    if annotation.origin is Origin.BULK:
+        return Source.BULK if annotation.accepted else Source.TOGETHER
+    return Source.HAND if annotation.origin is Origin.HAND else Source.IMPORTED
 
 
 def _annotations(project: Project, row_ids: IdArray) -> Iterator[tuple[int, Annotation]]:

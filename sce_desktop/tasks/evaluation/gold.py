@@ -19,16 +19,16 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.content.rows import Shape
-from sce_desktop.tasks.insight.labels import tell_merged, tell_unmerged
+from sce_desktop.tasks.insight.labels import report_merged, report_unmerged
 from sce_desktop.tasks.tables.columns import (
     ListCells,
     elsewhere,
     find_column,
     find_columns,
     has_lists,
-    tell_alike,
-    tell_doubts,
-    tell_reading,
+    report_alike,
+    report_doubts,
+    report_reading,
 )
 
 SAMPLE_SEED = 0
@@ -83,7 +83,7 @@ def read_gold(gold: GoldSource, progress: Progress) -> GoldTable:
         Cancelled: The user stopped.
     """
     table = open_table(gold.path, gold.options)
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     texts_at = find_columns(table.columns, gold.text_columns, progress, hint=elsewhere(table))
     gold_at = find_column(table.columns, gold.column, progress, hint=elsewhere(table))
     shape = Shape(table.columns, texts_at)
@@ -94,7 +94,7 @@ def read_gold(gold: GoldSource, progress: Progress) -> GoldTable:
         cells_of_gold += [cells[gold_at] or "" for cells in batch]
         progress.report(len(texts), table.estimated_rows, stage=_("reading"))
         progress.check()
-    tell_reading(table, progress)
+    report_reading(table, progress)
     lists = has_lists(gold.column, cells_of_gold, gold.lists, progress)
     names = _names(gold.column, cells_of_gold, lists, progress)
     if not any(names):
@@ -104,10 +104,10 @@ def read_gold(gold: GoldSource, progress: Progress) -> GoldTable:
     if gold.merge_alike:
         counts = Counter(itertools.chain.from_iterable(names))
         merged = merged_names(counts, (label.name for label in gold.labels))
-        tell_merged(merged, progress)
+        report_merged(merged, progress)
         names = [tuple(dict.fromkeys(merged.get(name, name) for name in right)) for right in names]
     else:
-        tell_unmerged(itertools.chain.from_iterable(names), progress)
+        report_unmerged(itertools.chain.from_iterable(names), progress)
     return GoldTable(texts, names, lists)
 
 
@@ -117,7 +117,7 @@ def _names(column: str, gold: Sequence[str], lists: bool, progress: Progress) ->
         return [() if is_blank(cell) else (cell,) for cell in gold]
     listed = ListCells(column)
     names = [listed.names(cell, row) or () for row, cell in enumerate(gold, start=1)]
-    listed.tell(progress)
+    listed.report(progress)
     return names
 
 
@@ -140,7 +140,7 @@ class UsableRows:
 
 
 def usable_rows(
-    table: GoldTable, given: Sequence[Label], carried: Sequence[Label], progress: Progress
+    table: GoldTable, given: Sequence[Label], incoming: Sequence[Label], progress: Progress
 ) -> UsableRows:
     """Return the rows to measure or to learn from.
 
@@ -154,9 +154,9 @@ def usable_rows(
         UserError: There are fewer than two labels, or one cannot be scored.
     """
     named = list(itertools.chain.from_iterable(table.names))
-    labels = tuple(given or carried or distinct_labels(named))
+    labels = tuple(given or incoming or distinct_labels(named))
     check_scorable(labels, least=2)
-    tell_alike([*(label.name for label in labels), *named], progress)
+    report_alike([*(label.name for label in labels), *named], progress)
     place_of = {label_key(label.name): place for place, label in enumerate(labels)}
     known = [
         list(dict.fromkeys(place_of[key] for key in map(label_key, names) if key in place_of))

@@ -31,7 +31,7 @@ from sce_desktop.tasks.evaluation.evidence import NOT_LOOKED_AT, Evidence, Gold,
 DEFAULT_WIDTH = 0.1
 SUGGESTED_LEAST = 50
 
-_WORTH = {
+_VALIDITY = {
     Source.AUDIT: N_("Random sample: results apply to all rows that it was drawn from."),
     Source.HAND: N_("Not a random sample: results apply to these rows only."),
     Source.BULK: N_("Not evaluated: accepted predictions agree with the model by construction."),
@@ -77,7 +77,7 @@ class Part:
     rows: int  # with one of the labels, scored, not learned from: those that are measured
     learned: int  # that the first model learned from: excluded for all models
     none: int  # of the others, labelled "none of these": not in the measures, but wrong in the coverage curve
-    worth: str  # a sentence: what figures on these rows say
+    validity: str  # a sentence: what figures on these rows say
     notes: tuple[str, ...]  # sentences: what they leave out, and what became of the sample
     models: tuple[ModelQuality, ...]
     row_ids: IdArray  # (n,) the rows that are measured
@@ -149,7 +149,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
             len(rows) if measured else 0,
             learned,
             int((fresh & (seen.answer == none)).sum()),
-            _(_WORTH[source]) if source in _WORTH else "",
+            _(_VALIDITY[source]) if source in _VALIDITY else "",
             _notes(seen, source, learned),
             measured,
             seen.row_ids[rows] if measured else np.zeros(0, dtype=np.int64),
@@ -157,7 +157,7 @@ def assess(evidence: Evidence, *, aliases: Sequence[str] | None = None, confusio
 
     parts = [
         part(evidence, source)
-        for source in _WORTH
+        for source in _VALIDITY
         if ((evidence.source == source) & (evidence.answer >= 0)).any()
     ]
     if evidence.gold is not None and evidence.gold.rows:
@@ -182,22 +182,22 @@ def _is_whole(evidence: Evidence) -> bool:
 def _gold_part(evidence: Evidence, gold: Gold, part: Part) -> Part:
     """Return ``part`` with its note on figures from gold labels."""
     if not _is_whole(evidence):
-        worth = _(
+        validity = _(
             "Gold labels from {source}: results apply to all rows only if these are a random sample.",
             source=gold.source,
         )
     elif part.rows == len(evidence.row_ids):
-        worth = _(
+        validity = _(
             "Gold labels from {source} for every row: the accuracy is exact for this table. The interval is "
             "for other rows like these.",
             source=gold.source,
         )
     else:
-        worth = _(
+        validity = _(
             "Gold labels from {source} for every row: results are exact for the rows evaluated.",
             source=gold.source,
         )
-    return replace(part, worth=worth, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
+    return replace(part, validity=validity, decided=gold.rows, unknown=len(gold.unknown), gold=gold.source)
 
 
 def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
@@ -209,7 +209,7 @@ def _unlearned(evidence: Evidence) -> NDArray[np.bool_]:
 def _notes(evidence: Evidence, source: Source, learned: int) -> tuple[str, ...]:
     notes: list[str] = []
     if source is Source.AUDIT and evidence.sample is not None:
-        notes += evidence.sample.told
+        notes += evidence.sample.notes
     if source not in NOT_LOOKED_AT and evidence.learned_by:
         if not len(evidence.learned):
             notes.append(

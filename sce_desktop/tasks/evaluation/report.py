@@ -137,7 +137,7 @@ def _write_shares(sheet: Any, whole: Group, styles: Mapping[str, Any]) -> None:
         _write_figure(sheet, line, 1, one.share, styles["percent"])
         sheet.write_number(line, 4, one.decided)
         sheet.write_number(line, 5, one.predicted)
-        _write_figure(sheet, line, 6, one.share.of(whole.rows), styles["count"])
+        _write_figure(sheet, line, 6, one.share.as_count(whole.rows), styles["count"])
 
 
 def _write_figure(sheet: Any, line: int, column: int, figure: Share, style: Any) -> None:
@@ -160,7 +160,7 @@ def _write_parts(sheet: Any, found: Findings, styles: Mapping[str, Any]) -> None
             sheet.write_string(line, 3, _cell(one.name))
             if group.rows:
                 _write_figure(sheet, line, 4, one.share, styles["percent"])
-                _write_figure(sheet, line, 9, one.share.of(group.rows), styles["count"])
+                _write_figure(sheet, line, 9, one.share.as_count(group.rows), styles["count"])
             sheet.write_number(line, 7, one.decided)
             sheet.write_number(line, 8, one.predicted)
             line += 1

@@ -161,7 +161,7 @@ def _shares(whole: Group) -> list[_Line]:
     lines = []
     for one in whole.shares:
         shares = with_ends(one.share, value_text, counts=False)
-        rows = with_ends(one.share.of(whole.rows), value_text, counts=True)
+        rows = with_ends(one.share.as_count(whole.rows), value_text, counts=True)
         cells = (*shares, number(one.decided), number(one.predicted), *rows)
         lines.append(_Line(one.name, [_Cell(cell) for cell in cells]))
     return lines

@@ -47,7 +47,7 @@ class Group:
     def figure(self, answer: int, *, counts: bool) -> Share:
         """Return the share of an answer, or with ``counts`` its estimated number of rows."""
         share = self.shares[answer].share
-        return share.of(self.rows) if counts else share
+        return share.as_count(self.rows) if counts else share
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +136,7 @@ def basis(evidence: Evidence, model: bool) -> str:
         sentences = [estimated, _("95% confidence intervals.")]
         if decided > sampled:
             sentences.append(_("Other labelled rows narrow the intervals."))
-        return " ".join([*sentences, *(evidence.sample.told if evidence.sample else ())])
+        return " ".join([*sentences, *(evidence.sample.notes if evidence.sample else ())])
     if not model:
         counted = ngettext(
             "Counted from {count} labelled row, not a random sample.",

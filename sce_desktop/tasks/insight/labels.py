@@ -66,11 +66,11 @@ def merge_alike(project: Project, first: Iterable[str] = (), *, progress: Progre
     )
     into = {ids[name]: ids[stays] for name, stays in merged.items() if name != stays}
     if into:
-        tell_merged(merged, progress)
+        report_merged(merged, progress)
         merge_labels(project, into, progress=progress)
 
 
-def tell_merged(merged: Mapping[str, str], progress: Progress) -> None:
+def report_merged(merged: Mapping[str, str], progress: Progress) -> None:
     """Say which names of labels count as one (`core.labels.merged_names`)."""
     for stays in dict.fromkeys(merged.values()):
         others = ", ".join(_shown(name) for name, into in merged.items() if into == stays != name)
@@ -83,7 +83,7 @@ def _shown(name: str) -> str:
     return f"“{seen}”"
 
 
-def tell_unmerged(names: Iterable[str], progress: Progress) -> None:
+def report_unmerged(names: Iterable[str], progress: Progress) -> None:
     """Say how labels that look the same can be counted as one, if there are some.
 
     Those that differ in spaces alone are one already.

@@ -128,12 +128,12 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
         source, target = Path(folder) / "vectors.npy", Path(folder) / "places.npy"
         np.save(source, vectors, allow_pickle=False)
         arguments = (str(source), str(target), str(seed), str(UMAP_FITTED))
-        with (Path(folder) / "said.txt").open("w+b") as said:
+        with (Path(folder) / "said.txt").open("w+b") as output:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "sce_desktop.tasks.insight.umap_process", *arguments],
                 stdin=subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
+                stdout=output,
+                stderr=output,
             )
             try:
                 while process.poll() is None:
@@ -144,8 +144,8 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
                 process.kill()
                 process.wait()
             if process.returncode or not target.exists():
-                said.seek(0)
-                lines = said.read().decode(errors="replace").split("\n")
+                output.seek(0)
+                lines = output.read().decode(errors="replace").split("\n")
                 log.error("UMAP failed:\n%s", "\n".join(lines))
                 reason = next(filter(None, map(str.strip, reversed(lines))), _("it was stopped"))
                 raise UserError(_("UMAP failed ({reason}): use PCA.", reason=reason))

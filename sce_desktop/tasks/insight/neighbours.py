@@ -43,7 +43,7 @@ class Suspects:
     given: IdArray
     proposed: IdArray
     confidence: FloatArray
-    too_few: tuple[int, ...]  # labels with fewer rows than folds: nothing can be said about them
+    too_few: tuple[int, ...]  # labels with fewer rows than folds: not checked
 
 
 def similar(vectors: FloatArray, wanted: FloatArray, count: int = 20) -> tuple[IdArray, FloatArray]:
@@ -194,7 +194,7 @@ def suspects(
 
     Every row's probabilities come from a logistic regression on its vector that was fitted without it
     (5 folds); which rows are suspicious, and in which order, says confident learning (Northcutt, Jiang and
-    Chuang 2021, JAIR 70), by the library cleanlab. Labels with fewer than 5 rows are told and left out.
+    Chuang 2021, JAIR 70), by the library cleanlab. Labels with fewer than 5 rows are reported and left out.
 
     Args:
         vectors: (n, d) of the decided rows.

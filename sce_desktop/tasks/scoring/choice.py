@@ -28,7 +28,7 @@ from sce_desktop.tasks.tables.columns import elsewhere, find_column, find_column
 FOREIGN_FROM = 0.2  # share of rows in other languages; see docs/adr/0020
 READ_ROWS = 100_000  # rows from which the sample is taken, so that huge tables need not be read twice
 MOST_VALUES = 1000  # of a column of labels; more are none
-GET_IT = N_("download it with `sce-desktop models get {model}`")
+DOWNLOAD_BY_COMMAND = N_("download it with `sce-desktop models get {model}`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,9 @@ class Choice:
         return "" if self.installed or not self.foreign else MULTILINGUAL_MODEL
 
 
-def choose(languages: Languages, *, installed: bool | None = None, get_it: str = GET_IT) -> Choice:
+def choose(
+    languages: Languages, *, installed: bool | None = None, get_it: str = DOWNLOAD_BY_COMMAND
+) -> Choice:
     """Return the model for rows and labels in these ``languages``.
 
     Args:

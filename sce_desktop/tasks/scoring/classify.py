@@ -30,15 +30,15 @@ from sce_desktop.tasks.scoring.models import (
     load_models,
     precision_of,
 )
-from sce_desktop.tasks.scoring.slow import tell_time
+from sce_desktop.tasks.scoring.slow import report_time
 from sce_desktop.tasks.scoring.timing import TimedCache
 from sce_desktop.tasks.tables.columns import (
     ModelColumns,
     beside,
     elsewhere,
     find_columns,
-    tell_doubts,
-    tell_reading,
+    report_doubts,
+    report_reading,
     typed_cells,
 )
 from sce_desktop.tasks.tables.replaceable import check_output, has_only_rows_of, is_result
@@ -108,7 +108,7 @@ def classify_table(
     """
     started = time.perf_counter()
     table = open_table(table_path, options or TableOptions())
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     if output.exists() and output.samefile(table_path):
         raise UserError(_("The output would replace the table itself: choose another name for it."))
     delimiter = table.options.delimiter or ","
@@ -149,7 +149,7 @@ def classify_table(
         types=table.types,
         progress=Unreported(progress),
     )
-    tell_reading(table, progress)
+    report_reading(table, progress)
     if work.cut:
         most = loaded.models[0].model.max_tokens
         progress.warn(
@@ -161,7 +161,7 @@ def classify_table(
                 count=number(work.cut),
             )
         )
-    work.foreign.tell(progress)
+    work.foreign.report(progress)
     if not work.rows:
         progress.warn(_("The table has no rows: only the header was written."))
     return ClassifyReport(
@@ -237,7 +237,9 @@ class _Work:
             scored = [place for place, text in enumerate(texts) if not is_blank(text)]
             if not self.rows:
                 wanted = [texts[place] for place in scored]
-                tell_time(self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress)
+                report_time(
+                    self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress
+                )
             results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
             original: Sequence[Sequence[OutCell]] = batch
             if self.keep_types:

@@ -1,4 +1,4 @@
-"""Texts and labels that a model cannot read: it scores them nevertheless, so the user is told."""
+"""Texts and labels that a model cannot read: it scores them nevertheless, so the user is warned."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class ForeignTexts:
         """Return the languages of the texts, by a sample of them, and of the labels."""
         return languages_of(self._sample.texts, self._labels)
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Warn of them, a sentence for texts in other scripts, in other languages, and for the labels."""
         if self._scripts:
             script = listed([script for script, _ in self._scripts.most_common()])
@@ -153,16 +153,16 @@ class ForeignTexts:
             )
 
 
-def tell_foreign(
+def report_foreign(
     named: NamedModel, texts: Iterable[str], progress: Progress, labels: Sequence[Label] = ()
 ) -> None:
     """Warn of those of ``texts`` and ``labels`` that the model cannot read."""
     found = ForeignTexts(named, labels)
     found.count(texts)
-    found.tell(progress)
+    found.report(progress)
 
 
-def tell_foreign_rows(
+def report_foreign_rows(
     named: NamedModel, project: Project, progress: Progress, labels: Sequence[Label] | None = None
 ) -> None:
     """Warn of the rows and labels of ``project`` that the model cannot read; ``labels``: those to come.
@@ -175,4 +175,4 @@ def tell_foreign_rows(
     for rows in project.iter_rows():
         progress.check()
         found.count(row.text for row in rows)
-    found.tell(progress)
+    found.report(progress)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ModelCache:
-    """The models that are loaded. Belongs to the model lane: its methods run nowhere else."""
+    """The models that are loaded. Belongs to the model worker: its methods run nowhere else."""
 
     def __init__(self, *, cache_megabytes: int) -> None:
         self._cache_megabytes = cache_megabytes
@@ -70,7 +70,7 @@ class ModelCache:
         baselines = parse_baselines(choice.baselines)
         models = load_models(session, [choice.model], baselines, progress).models
         from sce_desktop.tasks.scoring.vectors import (
-            KnownVectors,  # SQLAlchemy, which the files lane has by now
+            KnownVectors,  # SQLAlchemy, which the files worker has by now
         )
 
         embedder = embedder_of(models[0])

@@ -175,7 +175,7 @@ def similarity_beside(model: str) -> str:
         return MINILM
     try:
         return model if folders.reads_many_languages(catalog.resolve(model)) else MINILM
-    except UserError:  # whoever loads the model is told
+    except UserError:  # loading the model raises it
         return MINILM
 
 
@@ -239,7 +239,7 @@ def installed_models() -> tuple[Entry, ...]:
     """Return every model that is here, the bundled ones first. Needs no torch."""
     from sce_desktop.ml.hub import catalog
 
-    return catalog.list()
+    return catalog.list_models()
 
 
 def scoring_models() -> tuple[str, ...]:

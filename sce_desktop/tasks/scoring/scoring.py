@@ -74,7 +74,7 @@ def score_project(
         on_screen = first[np.isin(first, ids)]
         tally.score(run, named, on_screen, visible=True)
         if len(on_screen):
-            tally.tell(run, _stage(named, visible=True))  # before the next model looks up what it has to do
+            tally.report(run, _stage(named, visible=True))  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     for run, named, ids in zip(runs, models, waiting, strict=True):
@@ -148,8 +148,8 @@ class _Tally:
         """Count on ``rows`` more of ``run``."""
         self._done[run.id], self._total[run.id] = run.scored, run.scored + rows
 
-    def tell(self, run: Run, stage: str) -> None:
-        """Report what is done and committed. Another stage than the last is told at once."""
+    def report(self, run: Run, stage: str) -> None:
+        """Report what is done and committed. Another stage than the last is reported at once."""
         if self._done[run.id]:
             self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
 

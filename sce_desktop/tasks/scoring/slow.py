@@ -1,4 +1,4 @@
-"""A prompted LLM is slow: how long it will take is told before it starts."""
+"""A prompted LLM is slow: how long it will take is reported before it starts."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.scoring.models import NamedModel
 
-TOLD_FROM_S = 20.0
+REPORTED_FROM_S = 20.0
 
 
-def tell_time(
+def report_time(
     models: Sequence[NamedModel],
     texts: Sequence[str],
     labels: Sequence[Label],
@@ -27,7 +27,7 @@ def tell_time(
             continue
         progress.report(0, rows, stage=_("timing {model}", model=named.name))
         progress.check()
-        if (seconds := rows * trial(texts, labels)) >= TOLD_FROM_S:
+        if (seconds := rows * trial(texts, labels)) >= REPORTED_FROM_S:
             progress.warn(
                 _(
                     "{model} is a language model and takes about {time} for {rows} rows here.",

@@ -27,7 +27,7 @@ class KnownVectors:
     cache: VectorCache
     precision: str = FLOAT32  # what it multiplies in
 
-    def of(self, weights_key: str) -> KnownVectors:
+    def with_embedder(self, weights_key: str) -> KnownVectors:
         """Return those of another embedder, by its ``weights_key``, in the same precision."""
         return replace(self, embedder=keyed(weights_key, self.precision))
 

@@ -75,7 +75,7 @@ def _of_header(table: Table) -> Iterable[Doubt]:
     return (doubt for doubt in table.doubts if doubt.option == "header_row")
 
 
-def tell_doubts(table: Table, progress: Progress) -> None:
+def report_doubts(table: Table, progress: Progress) -> None:
     """Warn of what may as well be read otherwise, with the option of the command line that does so."""
     for doubt in table.doubts:
         progress.warn(
@@ -117,14 +117,14 @@ def _columns(names: Sequence[str]) -> str:
     return _("The columns are {names}.", names=quoted_names(names))
 
 
-def tell_reading(table: Table, progress: Progress) -> None:
+def report_reading(table: Table, progress: Progress) -> None:
     """Warn of how a table was read where that is not plain, and of what was not right in it."""
     for note in table.notes:
         progress.warn(note)
-    tell_problems(table.problems, table.problem_count, progress)
+    report_problems(table.problems, table.problem_count, progress)
 
 
-def tell_alike(names: Iterable[str], progress: Progress) -> None:
+def report_alike(names: Iterable[str], progress: Progress) -> None:
     """Warn of labels that look the same, every group of them; those that differ in spaces alone are one."""
     for group in look_alikes(dict.fromkeys(names)):
         shown = quoted_names(group, len(group))
@@ -141,7 +141,7 @@ def typed_cells(cells: Sequence[Cell], types: str | None = None) -> Sequence[Out
     return as_read(cells, types) if types else cells
 
 
-def tell_problems(problems: Sequence[TableProblem], count: int, progress: Progress) -> None:
+def report_problems(problems: Sequence[TableProblem], count: int, progress: Progress) -> None:
     """Warn of what was not right in a table: the first few by line, the others by number."""
     if not count:
         return
@@ -232,7 +232,7 @@ def are_lists(cells: Mapping[str, int]) -> bool:
 
 
 def has_lists(column: str, cells: Iterable[Cell], lists: bool | None, progress: Progress) -> bool:
-    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is told.
+    """Return whether the ``cells`` of a ``column`` of labels are lists of them, which the user is warned.
 
     ``lists``: what the user said; None: if most of the cells are.
     """
@@ -280,7 +280,7 @@ class ListCells:
             self._bad.append(shown)
         return None
 
-    def tell(self, progress: Progress) -> None:
+    def report(self, progress: Progress) -> None:
         """Warn of the cells that were no lists."""
         if self._bad:
             progress.warn(
@@ -306,7 +306,7 @@ class ListCells:
 
 
 def beside(columns: Sequence[str], ours: Iterable[str], progress: Progress) -> list[str]:
-    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is told."""
+    """Return ``ours`` with a suffix wherever a name is taken by an original column; the user is warned."""
     taken = set(columns)
     result, renamed = [], []
     for name in ours:

@@ -118,20 +118,20 @@ def export_table(
             yield rows if kept is None else [[row[place] for place in kept] for row in rows]
             progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage=_("exporting"))
 
-    said = about(project)
+    lines = about(project)
     rows = write_table(
         path,
         header if kept is None else [header[place] for place in kept],
         batches(),
         delimiter=delimiter_of(project),
         excel_safe=excel_safe,
-        about=said,
+        about=lines,
         overwrite=overwrite,
         types=_column_types(project, kept) if path.suffix.lower() == ".parquet" else None,
         progress=Unreported(progress),
     )
     if note and path.suffix.lower() not in HOLD_ABOUT:
-        write_about(path, said)
+        write_about(path, lines)
     return rows
 
 

@@ -21,7 +21,7 @@ _DATES = 0.6  # a column of which so many cells are dates holds dates
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parts:
-    """Which part each of n rows belongs to, and what is to be said about that."""
+    """Which part each of n rows belongs to, and warnings about that."""
 
     codes: IdArray  # (n,) places in ``names``, -1: in no part
     names: tuple[str, ...]
@@ -44,18 +44,18 @@ def part(values: Sequence[Cell], *, over_time: bool, unit: Unit | None = None, p
     if not over_time:
         codes, names = by_value(values)
         return Parts(codes, names)
-    said = SilentProgress()
-    found = by_period(values, unit=unit, progress=said)
+    doubts = SilentProgress()
+    found = by_period(values, unit=unit, progress=doubts)
     progress.check()
     if found.empty:
-        said.warn(
+        doubts.warn(
             ngettext(
                 "{count} row has no date and is in no period.",
                 "{count} rows have no date and are in no period.",
                 found.empty,
             )
         )
-    return Parts(found.codes, found.names, found.unit, found.unreadable, tuple(said.warnings))
+    return Parts(found.codes, found.names, found.unit, found.unreadable, tuple(doubts.warnings))
 
 
 def columns(project: Project) -> Columns:

@@ -44,7 +44,7 @@ def by_period(values: Sequence[Cell], *, unit: Unit | None = None, progress: Pro
     """Sort ``values`` (n,) into periods; without ``unit`` into at most 45 of them.
 
     The date counts as it is written: a time zone does not move a row to another day. In 03/04/2024 the month
-    comes first unless another cell shows that it cannot (25/04/2024); `progress` is told of a doubt.
+    comes first unless another cell shows that it cannot (25/04/2024); a doubt is reported to `progress`.
     """
     import pandas as pd
 

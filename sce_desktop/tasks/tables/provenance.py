@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sce_desktop import __version__
 from sce_desktop.core.runs import ModelVersion, Run
-from sce_desktop.core.words import plural
+from sce_desktop.core.text import plural
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
@@ -42,17 +42,21 @@ def about_run(run: Run, versions: Sequence[ModelVersion]) -> str:
 
 @one_state
 def about(project: Project) -> list[str]:
-    """Return what has to be said beside an exported table, a line each."""
+    """Return the provenance of an exported table, a line each."""
     versions = project.versions()
     runs = shown_runs(project)
-    said = [f"{_BEGINNING} {__version__}"]  # and no name: the same rows make the same file again
+    beginning = [f"{_BEGINNING} {__version__}"]  # and no name: the same rows make the same file again
     if not runs:
-        return [*said, "No model has scored the rows."]
-    return [*said, "Models, by the beginning of their columns:", *(about_run(run, versions) for run in runs)]
+        return [*beginning, "No model has scored the rows."]
+    return [
+        *beginning,
+        "Models, by the beginning of their columns:",
+        *(about_run(run, versions) for run in runs),
+    ]
 
 
 def about_path(table: Path) -> Path:
-    """Return where is said what ``table`` is made of: beside it, under its name and `ABOUT_ENDING`."""
+    """Return the file that names what ``table`` is made of: beside it, under its name and `ABOUT_ENDING`."""
     return table.with_name(table.name + ABOUT_ENDING)
 
 

@@ -21,7 +21,7 @@ from sce_desktop.data import tables
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import Unreported
-from sce_desktop.tasks.scoring.choice import GET_IT, READ_ROWS, Choice, choose
+from sce_desktop.tasks.scoring.choice import DOWNLOAD_BY_COMMAND, READ_ROWS, Choice, choose
 from sce_desktop.tasks.scoring.languages import EvenSample, languages_of
 from sce_desktop.tasks.tables.columns import are_lists
 
@@ -58,7 +58,7 @@ def scan_table(
     project: Project | None = None,
     options: TableOptions | None = None,
     head: int = 100,
-    get_it: str = GET_IT,
+    get_it: str = DOWNLOAD_BY_COMMAND,
     progress: Progress,
 ) -> TableScan:
     """Read a table once, in bounded memory, and count what the user should know before importing it.

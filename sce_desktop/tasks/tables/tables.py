@@ -21,17 +21,17 @@ from sce_desktop.store.project import ImportReport, Project
 from sce_desktop.tasks.evaluation.annotators import check_gold, keep_gold
 from sce_desktop.tasks.insight.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
-from sce_desktop.tasks.tables.carried import CarriedAnnotations, our_columns
 from sce_desktop.tasks.tables.columns import (
     cells_of,
     elsewhere,
     find_column,
     find_columns,
     has_lists,
-    tell_doubts,
-    tell_reading,
+    report_doubts,
+    report_reading,
 )
 from sce_desktop.tasks.tables.export import export_table, rows_to_export
+from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
 from sce_desktop.temporary import temporary_beside
 
 __all__ = [
@@ -107,19 +107,19 @@ def import_table(
     if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
         raise UserError(_("The project would replace the table: choose another name for the project."))
     table = tables.open_table(table_path, options or TableOptions())
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     hint = elsewhere(table)
     gold_at = (
         find_column(table.columns, gold_column, progress, hint=hint)
         if isinstance(gold_column, str)
         else gold_column
     )
-    carried = CarriedAnnotations(
+    incoming = RoundTripImport(
         table.columns,
         gold_at=None if as_gold else gold_at,
         ours_at=our_columns(table.columns) if take_back else None,
     )
-    if gold_at is not None and gold_at >= len(carried.columns):
+    if gold_at is not None and gold_at >= len(incoming.columns):
         raise UserError(
             _(
                 "“{column}” belongs to an earlier export that is restored as annotations: choose "
@@ -128,14 +128,14 @@ def import_table(
                 column=table.columns[gold_at],
             )
         )
-    text_at = find_columns(carried.columns, text_columns, progress, hint=hint)
+    text_at = find_columns(incoming.columns, text_columns, progress, hint=hint)
     with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
         with Project.create(aside, name=project_path.stem) as project:
-            batches = carried.passing(table.batches(progress=progress))
-            _add(project, table, carried.columns, batches, text_at, progress)
+            batches = incoming.passing(table.batches(progress=progress))
+            _add(project, table, incoming.columns, batches, text_at, progress)
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
-            carried.keep(
+            incoming.keep(
                 project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
             )
             if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
@@ -206,18 +206,18 @@ def append_table(
     Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
     table = tables.open_table(table_path, options or TableOptions())
-    tell_doubts(table, progress)
+    report_doubts(table, progress)
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])
-    carried = CarriedAnnotations(table.columns, gold_at=None if as_gold else gold_column)
-    batches = carried.passing(table.batches(progress=progress))
+    incoming = RoundTripImport(table.columns, gold_at=None if as_gold else gold_column)
+    batches = incoming.passing(table.batches(progress=progress))
 
     def annotate(staged: StagedRows) -> None:
         assert gold_column is not None
-        found = has_lists(table.columns[gold_column], carried.cells, lists, progress)
+        found = has_lists(table.columns[gold_column], incoming.cells, lists, progress)
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
-        carried.keep(
+        incoming.keep(
             staged,
             staged.row_ids,
             labels,
@@ -281,7 +281,7 @@ def _add(
         progress=Unreported(progress),
         and_then=and_then,
     )
-    tell_reading(table, progress)
+    report_reading(table, progress)
     if not report.rows:
         progress.warn(_("The table has no rows."))
     if report.blank:

@@ -21,7 +21,7 @@ from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.store.runs.training_json import encoder_json, head_json, result_json
 from sce_desktop.tasks.evaluation.card import Origins, tuned_card
 from sce_desktop.tasks.evaluation.gold import GoldSource, check_usable, read_gold, usable_rows
-from sce_desktop.tasks.scoring.foreign import tell_foreign
+from sce_desktop.tasks.scoring.foreign import report_foreign
 from sce_desktop.tasks.scoring.models import Loaded, ModelSource, load_models
 from sce_desktop.tasks.tables.replaceable import check_tuned
 from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost
@@ -113,7 +113,7 @@ def finetune_table(
         )
     texts = [table.texts[place] for place in rows.places]
     answers = np.array(rows.first(rows.places), dtype=np.int64)
-    tell_foreign(loaded.models[0], texts, progress, rows.labels)
+    report_foreign(loaded.models[0], texts, progress, rows.labels)
     expected = None
     if settings.adapt_embedder:
         labels_with_rows = len(np.unique(answers))

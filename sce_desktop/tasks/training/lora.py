@@ -19,7 +19,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import duration
 from sce_desktop.tasks.evaluation.gold import GoldSource, read_gold, sample, usable_rows
 from sce_desktop.tasks.progress import Unreported
-from sce_desktop.tasks.scoring.slow import TOLD_FROM_S
+from sce_desktop.tasks.scoring.slow import REPORTED_FROM_S
 from sce_desktop.tasks.tables.replaceable import check_tuned
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def finetune_llm(
     progress.report(0, None, stage=_("loading the model"))
     where = choose_device(device)
     llm = _trainable(name, where, prompt)
-    _tell_time(llm, rows.texts, rows.labels, len(rows.train) * settings.epochs, progress)
+    _report_time(llm, rows.texts, rows.labels, len(rows.train) * settings.epochs, progress)
     before = _measured(llm, rows, progress)
     base_key = llm.lm.key
     adapted, tuned, training = _train(llm, rows, settings, output.name, where, progress)
@@ -243,11 +243,11 @@ def _held_out(answers: IdArray, labels: int) -> IdArray:
     return np.sort(np.asarray(held or [0], dtype=np.int64))
 
 
-def _tell_time(
+def _report_time(
     llm: PromptedLLM, texts: Sequence[str], labels: Sequence[Label], rows: int, progress: Progress
 ) -> None:
     seconds = TRAINING_FACTOR * rows * llm.seconds_a_row(texts, labels)
-    if seconds >= TOLD_FROM_S:
+    if seconds >= REPORTED_FROM_S:
         progress.warn(
             _(
                 "Training on {rows} rows takes about {time} here.",

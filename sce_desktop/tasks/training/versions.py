@@ -24,7 +24,7 @@ from sce_desktop.core.training import (
 )
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
-from sce_desktop.tasks.scoring.foreign import tell_foreign_rows
+from sce_desktop.tasks.scoring.foreign import report_foreign_rows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource, NamedModel
 from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost
 from sce_desktop.tasks.training.results import fit_of, method, paired_counts, results
@@ -68,7 +68,7 @@ def finetune_project(
 ) -> NewVersion:
     """Fine-tune ``base`` on the project's annotations and keep the result as a version, not active yet.
 
-    It begins at the model as it was before any fine-tune: all annotations are there, old ones too, and none
+    It begins at the base model before any fine-tune: all annotations are there, old ones too, and none
     counts twice. Rows of random samples are not learned from: claims about the whole table rest on them.
 
     Args:
@@ -85,7 +85,7 @@ def finetune_project(
         UserError: There is too little to learn from or too much for the memory, or it cannot be written.
         Cancelled: The user stopped; nothing was written.
     """
-    tell_foreign_rows(NamedModel(MAIN_ALIAS, base_name, base), project, progress)
+    report_foreign_rows(NamedModel(MAIN_ALIAS, base_name, base), project, progress)
     trial = try_finetune(
         project,
         base,
@@ -266,5 +266,5 @@ def _since(
     gold = rows.gold[places]
     texts = [rows.texts[place] for place in places]
     active = from_base(project, version, base)
-    said = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
-    return SinceVersion(version.number, paired_counts(gold, said, tuned.after[new]))
+    in_use = active.probabilities(texts, rows.labels, cache=cache, progress=progress).probabilities
+    return SinceVersion(version.number, paired_counts(gold, in_use, tuned.after[new]))

@@ -54,8 +54,8 @@ from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import SpinBox
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.row_actions import MOST_IN_MENU
 
 _SOON_MS = 250  # after a change, before reading how rows are labelled now
@@ -105,8 +105,8 @@ class DuplicatesPanel(QWidget):
         self.rest_button.setToolTip(_("Give unlabelled rows the label of the others in their group"))
         self.all_button = self._button(_("Label whole group…"), self._ask_label)
         self._build()
-        self.looking = Looking(self, _SOON_MS)
-        self.looking.due.connect(self._read_answers)
+        self.visibility = VisibilityGate(self, _SOON_MS)
+        self.visibility.due.connect(self._read_answers)
         workspace.projectOpened.connect(self._start_over)
         workspace.projectClosed.connect(self._start_over)
         workspace.rowsChanged.connect(self._on_rows)
@@ -165,7 +165,7 @@ class DuplicatesPanel(QWidget):
     @Slot()
     def _start_over(self) -> None:
         """Forget the project of before."""
-        self.looking.forget()
+        self.visibility.forget()
         drop(self._search)
         self._search = None
         self.model.set_groups([], [], ())
@@ -234,7 +234,7 @@ class DuplicatesPanel(QWidget):
     @Slot()
     def _on_answers(self) -> None:
         if self.model.groups:
-            self.looking.soon()
+            self.visibility.soon()
 
     @Slot()
     def _read_answers(self) -> None:
@@ -246,12 +246,12 @@ class DuplicatesPanel(QWidget):
             self._workspace.project,
             groups,
             title=_("Reading duplicates"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         self._looked_at = groups
         job.finished.connect(self._on_looked)
-        self.looking.follow(job)
+        self.visibility.follow(job)
 
     @Slot(object)
     def _on_looked(self, answers: list[GroupAnswers]) -> None:

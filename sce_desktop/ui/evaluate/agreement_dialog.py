@@ -92,7 +92,7 @@ class AgreementDialog(ProjectDialog):
             in_worker("sce_desktop.tasks.evaluation.annotators", "agreements"),
             self._workspace.project,
             title=_("Comparing labels"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         self._watch(job).finished.connect(self._on_found)

@@ -115,7 +115,7 @@ class AnnotatorDialog(ProjectDialog):
                 self.their_label.currentIndex(),
             ),
             title=_("Reading {file}", file=self._path.name),
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_added)
         job.failed.connect(self._on_failed)
@@ -123,7 +123,7 @@ class AnnotatorDialog(ProjectDialog):
     @Slot(object)
     def _on_added(self, added: tuple[Coder, str]) -> None:
         coder, sentence = added
-        self._messages.tell(sentence)
+        self._messages.notify(sentence)
         self._workspace.historyChanged.emit()
         self._workspace.annotationsChanged.emit([])
         super().accept()

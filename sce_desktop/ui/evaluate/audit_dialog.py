@@ -69,9 +69,9 @@ class AuditDialog(ProjectDialog):
                     in_worker("sce_desktop.tasks.evaluation.audits", "plan", takes_progress=False),
                     workspace.project,
                     title=_("Preparing an audit sample"),
-                    lane="reads",
+                    worker="reads",
                     quiet=True,
-                    tell_failure=False,
+                    notify_failure=False,
                 )
             )
             job.finished.connect(self._on_plan)

@@ -41,10 +41,10 @@ class DoubtsList(QWidget):
         self._embedder = ""  # whose vectors they were found by
         self._aged = False
         self.setAccessibleName(_("Label errors"))
-        self.said = QLabel(wordWrap=True)
-        self.said.setTextFormat(Qt.TextFormat.PlainText)
-        self.said.setAccessibleName(_("Result"))
-        set_role(self.said, "muted")
+        self.result_label = QLabel(wordWrap=True)
+        self.result_label.setTextFormat(Qt.TextFormat.PlainText)
+        self.result_label.setAccessibleName(_("Result"))
+        set_role(self.result_label, "muted")
         self.look_button = QPushButton(_("Find label errors"))
         self.look_button.clicked.connect(self.look)
         self.all_button = QPushButton(_("Show all in table"))
@@ -54,7 +54,7 @@ class DoubtsList(QWidget):
         line = QHBoxLayout()
         line.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         line.setSpacing(px(SPACE_S))
-        line.addWidget(self.said, 1)
+        line.addWidget(self.result_label, 1)
         line.addWidget(self.all_button)
         line.addWidget(self.look_button)
         layout = QVBoxLayout(self)
@@ -71,7 +71,7 @@ class DoubtsList(QWidget):
 
     @Slot()
     def look(self) -> None:
-        """Find label errors, in the lane of files: it may take longer than the table can wait."""
+        """Find label errors, in the worker of files: it may take longer than the table can wait."""
         if self._workspace.project is None or self._job is not None:
             return
         known = self._scorer.known_vectors
@@ -84,14 +84,14 @@ class DoubtsList(QWidget):
             self._workspace.project,
             known,
             title=_("Finding label errors"),
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self._job = job
         self.look_button.setEnabled(False)
-        self.said.setText(_SEARCHING)
+        self.result_label.setText(_SEARCHING)
 
     @Slot()
     def clear(self) -> None:
@@ -108,7 +108,7 @@ class DoubtsList(QWidget):
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
-        self.said.setText(str(error))
+        self.result_label.setText(str(error))
 
     @Slot(object)
     def _on_found(self, found: Doubts) -> None:
@@ -120,7 +120,7 @@ class DoubtsList(QWidget):
     def _on_ended(self) -> None:
         self._job = None
         self.look_button.setEnabled(True)
-        if self.said.text() == _SEARCHING:  # it was stopped
+        if self.result_label.text() == _SEARCHING:  # it was stopped
             self._show()
 
     @Slot()
@@ -142,11 +142,11 @@ class DoubtsList(QWidget):
         self.all_button.setVisible(found is not None and bool(found.rows))
         self.look_button.setText(_("Find label errors") if found is None else _("Search again"))
         if found is None:
-            self.said.setText(_INVITATION)
+            self.result_label.setText(_INVITATION)
             self.table.show_rows((), ())
             return
         changed = [_("Labels have changed since.")] if self._aged else []
-        self.said.setText(" ".join([*_sentences(found), *changed]))
+        self.result_label.setText(" ".join([*_sentences(found), *changed]))
         self.table.show_rows(
             (
                 Heading(_("Your label"), Kind.NAME, 170),

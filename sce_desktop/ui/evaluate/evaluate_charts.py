@@ -53,11 +53,13 @@ class Chart(QWidget):
         """Half of what a panel below has room for."""
         return QSize(px(400), px(200))
 
-    def show_lines(self, lines: Sequence[tuple[str, Sequence[Point]]], said: str, lowest: float) -> None:
-        """Show a line for each name; ``said`` is what screen readers say instead."""
+    def show_lines(
+        self, lines: Sequence[tuple[str, Sequence[Point]]], description: str, lowest: float
+    ) -> None:
+        """Show a line for each name; ``description`` is what screen readers say instead."""
         self.lines = tuple((name, tuple(points)) for name, points in lines)
         self.lowest = lowest
-        self.setAccessibleDescription(said)
+        self.setAccessibleDescription(description)
         self.update()
 
     # --- painting ------------------------------------------------------------------------------------------

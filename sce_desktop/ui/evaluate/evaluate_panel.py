@@ -1,6 +1,6 @@
 """How good the models are on the labelled rows, and always what such figures apply to.
 
-Measured in the lane ``reads`` while the panel is on the screen, again a moment after labels or scores change.
+Measured in the worker ``reads`` while the panel is visible, again a moment after labels or scores change.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from sce_desktop.ui.evaluate.evaluate_charts import Charts
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.kit.icons import label_icon
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 _PAUSE_MS = 400
 _LATE_MS = 1000  # a longer pause than this is shown
-_SHARE = 3  # a measuring is followed by a pause of so many times its length: the table needs the lane, too
+_PAUSE_FACTOR = 3  # times as long as it took; the table needs the worker, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
 
@@ -119,8 +119,8 @@ class EvaluatePanel(QWidget):
         self.tabs.setCornerWidget(corner)
         self.tabs.currentChanged.connect(self._on_tab)
         self._build()
-        self.looking = Looking(self, _PAUSE_MS, rest=_SHARE)
-        self.looking.due.connect(self._measure)
+        self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_PAUSE_FACTOR)
+        self.visibility.due.connect(self._measure)
         self._connect()
         self._show()
         self.refresh_soon()
@@ -185,9 +185,9 @@ class EvaluatePanel(QWidget):
     def refresh_soon(self) -> None:
         """Measure again in a moment if anybody looks, else when somebody does."""
         self._stale = True
-        if self.looking.wait > _LATE_MS:
+        if self.visibility.wait > _LATE_MS:
             self._show_result()
-        self.looking.soon()
+        self.visibility.soon()
 
     @Slot()
     def _start_over(self) -> None:
@@ -198,7 +198,7 @@ class EvaluatePanel(QWidget):
 
     def _forget(self) -> None:
         """Let go of the figures and of what is being measured; what comes next is measured at once."""
-        self.looking.forget()
+        self.visibility.forget()
         self.found = None
 
     @Slot()
@@ -242,11 +242,11 @@ class EvaluatePanel(QWidget):
             [run.alias for run in self._workspace.runs],
             self.bar.rolled.isChecked(),
             title=_("Evaluating the models"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_found)
-        self.looking.follow(job)
+        self.visibility.follow(job)
         job.ended.connect(self._show_result)
 
     @Slot(object)
@@ -307,7 +307,7 @@ class EvaluatePanel(QWidget):
         found, part = self.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
-        rows, late = words.basis(part), self._stale and self.looking.wait > _LATE_MS
+        rows, late = words.basis(part), self._stale and self.visibility.wait > _LATE_MS
         self.bar.show_result(
             words.result(part),
             f"{words.LATE} {rows}" if late else rows,
@@ -415,7 +415,7 @@ class EvaluatePanel(QWidget):
         )
         line = " ".join(" ".join(notes).split())
         QGuiApplication.clipboard().setText(f"{line}\n{self.models.figures.tsv()}\n{shown}")
-        self._messages.tell(_("The figures were copied."))
+        self._messages.notify(_("The figures were copied."))
 
 
 def _icon_of(colours: Sequence[str], number: int) -> QIcon:

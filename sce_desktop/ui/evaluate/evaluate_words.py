@@ -98,7 +98,7 @@ def basis(part: Part) -> str:
 
 def caveats(quality: Quality, part: Part, *, multi_label: bool) -> str:
     """Return what the figures apply to and which rows they exclude, a sentence a line."""
-    lines = [part.worth] if part.worth else []
+    lines = [part.validity] if part.validity else []
     if part.learned:
         lines.append(
             ngettext(
@@ -175,7 +175,7 @@ def nothing_measured(quality: Quality, part: Part) -> str:
         rows=ngettext("{count} row", "{count} rows", part.decided),
     )
     if part.source in NOT_LOOKED_AT:
-        return f"{named} {part.worth}"
+        return f"{named} {part.validity}"
     if not part.learned:
         return " ".join((named, _("None has both a label and a score.")))
     trained = ngettext(

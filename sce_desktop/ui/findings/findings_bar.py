@@ -31,7 +31,7 @@ _UNITS: dict[Unit, str] = {
     "year": _("By year"),
 }
 _NO_MODEL = _("No model")
-_COPY = (_("Copy"), "")  # in full, and where it is narrow
+_COPY_TEXTS = (_("Copy"), "")  # in full, and where it is narrow
 _EXPORT = (_("Export ▾"), "▾")
 _ROLLED = (_("Roll up to parent labels"), _("Roll up"))
 _COMBO = 150  # pixels
@@ -75,7 +75,7 @@ class FindingsBar(QWidget):
         self.rolled = QCheckBox(_ROLLED[0])
         self.rolled.setAccessibleName(_("Roll up labels named Parent > Child to their parent"))
         self.rolled.setToolTip(_("Labels named “Parent > Child” count as “Parent”"))
-        self.copy = _button(_COPY[0], _("Copy the figures"), "copy")
+        self.copy = _button(_COPY_TEXTS[0], _("Copy the figures"), "copy")
         self.copy.setToolTip(_("Copy the figures for a spreadsheet"))
         self.export = _button(_EXPORT[0], _("Export the figures"), "export")
         self.export.setToolTip(_("Export the figures to Excel or as a web page"))
@@ -193,7 +193,7 @@ class FindingsBar(QWidget):
         buttons = (self.copy, self.export)
         needed = self._asked.sizeHint().width() + sum(one.sizeHint().width() for one in buttons)
         needed += len(buttons) * layout.spacing()
-        texts_of = ((self.copy, _COPY), (self.export, _EXPORT), (self.rolled, _ROLLED))
+        texts_of = ((self.copy, _COPY_TEXTS), (self.export, _EXPORT), (self.rolled, _ROLLED))
         for button, (whole, _short) in texts_of:
             if not button.isHidden():
                 width = button.fontMetrics().horizontalAdvance

@@ -1,6 +1,6 @@
 """Shares, or numbers of rows, over time as lines; which labels are drawn is chosen beside them.
 
-Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in its lane before.
+Importing this imports pyqtgraph, which takes a while: `findings_work.look` has done that in a worker.
 """
 
 from __future__ import annotations
@@ -224,13 +224,13 @@ class TimeChart(QWidget):
                 if counts
                 else exact_share_text(figure.value)
             )
-            told = _(
+            words = _(
                 "{label}, {part}: {value}",
                 label=found.answers[place],
                 part=found.groups[round(x)].name,
                 value=value,
             )
-            return plain_tip(f"{told}\n{interval(figure, counts=counts)}".rstrip())
+            return plain_tip(f"{words}\n{interval(figure, counts=counts)}".rstrip())
 
         return tip
 

@@ -36,7 +36,7 @@ class FindingsExports(QObject):
             self.answer,
             order,
             title=_("Copying the findings"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )
@@ -45,7 +45,7 @@ class FindingsExports(QObject):
     @Slot(object)
     def _on_copied(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
-        self._messages.tell(_("The figures were copied: paste them into a spreadsheet."))
+        self._messages.notify(_("The figures were copied: paste them into a spreadsheet."))
 
     @Slot()
     def ask_workbook(self) -> None:
@@ -77,5 +77,5 @@ class FindingsExports(QObject):
             title=_("Writing {name}", name=path.name),
         )
         job.finished.connect(
-            lambda path: self._messages.tell(_("The findings were written to {path}.", path=path))
+            lambda path: self._messages.notify(_("The findings were written to {path}.", path=path))
         )

@@ -1,7 +1,7 @@
 """What the texts say: shares of the labels, by a column, over time, with the rows behind every figure.
 
-All of it is computed in the lane ``reads`` while the panel is on the screen, anew a moment after something
-has changed. Whatever else that lane is asked meanwhile goes first: the table must not wait for a figure.
+All of it is computed in the worker ``reads`` while the panel is on the screen, again a moment after something
+has changed. Whatever else that worker is asked meanwhile goes first: the table must not wait for a figure.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from sce_desktop.ui.findings.findings_examples import Examples
 from sce_desktop.ui.findings.findings_exports import FindingsExports
 from sce_desktop.ui.findings.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings.findings_tables import SharesTable
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 PAUSE_MS = 600  # between a change and the figures that follow it
 SCORING_MS = 10_000  # while scores come in, all the time
-_REST = 3  # the lane is left alone for so many times as long as the figures took
+_PAUSE_FACTOR = 3  # the worker is left alone for so many times as long as the figures took
 _MOST_YIELDS = 3  # in succession: then the figures come first for once
 _NO_LABELS = _("No labels yet: add one in the Labels panel.")
 _NOTHING = _("No rows are labelled or scored yet: score the rows, or label some of them.")
@@ -141,8 +141,8 @@ class FindingsPanel(QWidget):
         layout.addLayout(line)
         layout.addWidget(split, 1)
 
-        self.looking = Looking(self, PAUSE_MS, rest=_REST)
-        self.looking.due.connect(self._look)
+        self.visibility = VisibilityGate(self, PAUSE_MS, rest=_PAUSE_FACTOR)
+        self.visibility.due.connect(self._look)
         for changed in (workspace.annotationsChanged, workspace.historyChanged, workspace.rowsChanged):
             changed.connect(self._on_changed)
         workspace.scoresChanged.connect(self._on_scores)
@@ -150,7 +150,7 @@ class FindingsPanel(QWidget):
         preferences.settingsChanged.connect(self._on_settings)
         workspace.projectOpened.connect(self._begin)
         workspace.projectClosed.connect(self._end)
-        workspace.lanes.reads.jobSubmitted.connect(self._on_other_job)
+        workspace.workers.reads.jobSubmitted.connect(self._on_other_job)
         self._begin()
 
     # --- when to look --------------------------------------------------------------------------------------
@@ -169,11 +169,11 @@ class FindingsPanel(QWidget):
     def _end(self) -> None:
         drop(self._cell_job)
         self._cell_job = None
-        self.looking.forget()
+        self.visibility.forget()
         self._dirty = True
         self._show(None)
-        self._say(_WORKING)
-        self.looking.within(0)
+        self._show_sentence(_WORKING)
+        self.visibility.within(0)
 
     def _show_choices(self) -> None:
         parents = any(parent_of(label.name) for label in self._workspace.labels)
@@ -183,9 +183,9 @@ class FindingsPanel(QWidget):
     def _on_changed(self) -> None:
         self._dirty = True
         if self._scorer.job is not None and self.answer is not None:
-            self.looking.within(SCORING_MS)
+            self.visibility.within(SCORING_MS)
         else:
-            self.looking.soon()
+            self.visibility.soon()
 
     @Slot()
     def _on_scores(self) -> None:
@@ -196,7 +196,7 @@ class FindingsPanel(QWidget):
     def _on_labels(self) -> None:
         self._show_choices()
         self._dirty = True
-        self.looking.within(PAUSE_MS)
+        self.visibility.within(PAUSE_MS)
 
     @Slot(object)
     def _on_settings(self, keys: set[str]) -> None:
@@ -211,21 +211,21 @@ class FindingsPanel(QWidget):
         self.shares.forget()
         self.parts.forget()
         self.examples.show_rows("", None)
-        self._drop_looking()
-        self.looking.within(0)
+        self._drop_job()
+        self.visibility.within(0)
 
     @Slot(object)
     def _on_other_job(self, job: Job) -> None:
         """Let others go first: what is dropped here is done again in a moment."""
-        if self._submitting or self.looking.job is None or self._yields >= _MOST_YIELDS:
+        if self._submitting or self.visibility.job is None or self._yields >= _MOST_YIELDS:
             return
         self._yields += 1
-        self._drop_looking()
-        self.looking.within(PAUSE_MS)
+        self._drop_job()
+        self.visibility.within(PAUSE_MS)
 
-    def _drop_looking(self) -> None:
-        if self.looking.job is not None:
-            self.looking.drop()
+    def _drop_job(self) -> None:
+        if self.visibility.job is not None:
+            self.visibility.drop()
             self._dirty = True
 
     def _submit(self, fn: object, *args: object, title: str, **keywords: object) -> Job:
@@ -235,9 +235,9 @@ class FindingsPanel(QWidget):
                 fn,  # type: ignore[arg-type]
                 *args,
                 title=title,
-                lane="reads",
+                worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
                 **keywords,  # type: ignore[arg-type]
             )
         finally:
@@ -252,21 +252,21 @@ class FindingsPanel(QWidget):
         if not self._workspace.labels:
             self._dirty = False
             self._show(None)
-            self._say(_NO_LABELS)
+            self._show_sentence(_NO_LABELS)
             return
         read = self.answer.read if self.answer else None
-        anew, self._dirty = self._dirty, False
+        recompute, self._dirty = self._dirty, False
         job = self._submit(
             findings_work.look,
             self._workspace.project,
             self.bar.wanted,
             read,
-            anew=anew,
+            recompute=recompute,
             title=_("Calculating findings"),
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_failed)
-        self.looking.follow(job)
+        self.visibility.follow(job)
 
     @Slot(object)
     def _on_found(self, answer: Answer) -> None:
@@ -276,9 +276,9 @@ class FindingsPanel(QWidget):
     @Slot(object)
     def _on_failed(self, error: object) -> None:
         self._show(None)
-        self._say(str(error))
+        self._show_sentence(str(error))
 
-    def _say(self, sentence: str, *, score: bool = False) -> None:
+    def _show_sentence(self, sentence: str, *, score: bool = False) -> None:
         """Show a sentence in the place of the figures."""
         self.empty.setText(sentence)
         self.score.setVisible(score)
@@ -306,10 +306,10 @@ class FindingsPanel(QWidget):
         self.bar.show_answer(answer, self._workspace.project.columns)
         self.basis.setText(" ".join((*answer.sentences, *answer.notes)))
         if answer.nothing:
-            self._say(_NOTHING, score=not self._workspace.read_only)
+            self._show_sentence(_NOTHING, score=not self._workspace.read_only)
             return
         if view != "shares" and not answer.findings.groups:
-            self._say(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
+            self._show_sentence(_NO_DATES if answer.read.columns.places else _NO_COLUMN)
             return
         self.bar.set_exports(True)
         self.examples.show()

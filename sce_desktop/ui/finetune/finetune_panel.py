@@ -29,8 +29,8 @@ from sce_desktop.tasks.training.training import Plan
 from sce_desktop.ui.finetune.finetune_result import ResultPane
 from sce_desktop.ui.finetune.finetune_start import StartPane
 from sce_desktop.ui.finetune.versions_list import VersionsPane
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import px
+from sce_desktop.ui.kit.visibility import VisibilityGate
 
 _PLAN_MS = 300  # edits that follow one another are counted once
 _DRAW_MS = 100
@@ -71,15 +71,15 @@ class FineTunePanel(QWidget):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)
-        self.looking = Looking(self, _PLAN_MS)
-        self.looking.due.connect(self._plan)
-        self.looking.changed.connect(self._on_seen)
+        self.visibility = VisibilityGate(self, _PLAN_MS)
+        self.visibility.due.connect(self._plan)
+        self.visibility.changed.connect(self._on_seen)
         self._draw = QTimer(self, interval=_DRAW_MS)
         self._draw.timeout.connect(self._show_running)
 
         self._trying: Job | None = None
         self._tried: object = None  # what the pace of adapting the embedder was tried on
-        self.start.choicesChanged.connect(self.looking.soon)
+        self.start.choicesChanged.connect(self.visibility.soon)
         self.start.settings_button.toggled.connect(self._try_pace_again)
         self.start.adapt.toggled.connect(self._try_pace)
         scorer.modelsChanged.connect(self._try_pace)
@@ -92,17 +92,17 @@ class FineTunePanel(QWidget):
         self.result.textsAsked.connect(self._fetch_texts)
         workspace.projectOpened.connect(self._on_opened)
         workspace.projectClosed.connect(self._on_closed)
-        workspace.countsChanged.connect(self.looking.soon)
-        workspace.labelsChanged.connect(self.looking.soon)
+        workspace.countsChanged.connect(self.visibility.soon)
+        workspace.labelsChanged.connect(self.visibility.soon)
         workspace.labelsChanged.connect(self._try_pace)
         workspace.rowsChanged.connect(self._try_pace)
-        workspace.versionsChanged.connect(self.looking.soon)
+        workspace.versionsChanged.connect(self.visibility.soon)
         tuner.changed.connect(self._follow)
         tuner.made.connect(self._on_made)
         preferences.settingsChanged.connect(self._follow_blind)
         self._follow_blind()
         self._follow()
-        self.looking.within(0)
+        self.visibility.within(0)
 
     def sizeHint(self) -> QSize:
         """Room for all figures of a version."""
@@ -126,11 +126,11 @@ class FineTunePanel(QWidget):
             self.start.pace,
             epochs=self.start.epochs.value(),
             title=_("Counting examples"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_plan)
-        self.looking.follow(job)
+        self.visibility.follow(job)
 
     @Slot()
     def _try_pace(self) -> None:
@@ -149,12 +149,12 @@ class FineTunePanel(QWidget):
         job = self._workspace.submit(
             tuning_work.adapter_pace,
             project,
-            scorer.shelf,
+            scorer.model_cache,
             replace(scorer.choice(), baselines=()),
             title=_("Timing the text encoder"),
-            lane="models",
+            worker="models",
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_pace)
         job.failed.connect(self._on_no_pace)
@@ -172,7 +172,7 @@ class FineTunePanel(QWidget):
     def _on_pace(self, found: AdapterPace | str) -> None:
         self._trying = None
         self.start.show_pace(found)
-        self.looking.within(0)
+        self.visibility.within(0)
 
     @Slot()
     def _on_no_pace(self) -> None:
@@ -200,7 +200,7 @@ class FineTunePanel(QWidget):
     def _follow(self) -> None:
         tuner = self._tuner
         asked = tuner.job is not None and not tuner.automatic
-        if asked and self.looking.seen:
+        if asked and self.visibility.seen:
             self._draw.start()
             self._show_running()
             return
@@ -247,7 +247,7 @@ class FineTunePanel(QWidget):
             self._workspace.project,
             ids,
             title=_("Reading texts"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self.result.show_texts)
@@ -279,7 +279,7 @@ class FineTunePanel(QWidget):
                 return
         scored = {run.model for run in runs if run.whole_table == on}
         missing = next(name for model, name in names.items() if model not in scored)
-        self._messages.tell(
+        self._messages.notify(
             _("{model} has not scored any rows yet: use it once to compare them.", model=missing)
         )
 
@@ -289,7 +289,7 @@ class FineTunePanel(QWidget):
             self._navigation.show_ids(ids, name=_differ(self._differing, self._differing_how))
         else:
             first, second = self._differing
-            self._messages.tell(
+            self._messages.notify(
                 _("{first} and {second} predict the same label for every row.", first=first, second=second)
             )
 
@@ -297,11 +297,11 @@ class FineTunePanel(QWidget):
     def _on_opened(self) -> None:
         self.result.show_versions(())
         self._try_pace()
-        self.looking.soon()
+        self.visibility.soon()
 
     @Slot()
     def _on_closed(self) -> None:
-        self.looking.forget()
+        self.visibility.forget()
         self._try_pace()
         self.start.show_plan(None)
         self.result.show_plan(None)

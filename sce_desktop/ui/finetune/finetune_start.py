@@ -331,7 +331,7 @@ class StartPane(QWidget):
         problem = self._workspace.why_not() or in_plan or too_large or no_pace
         shown = problem or (plan.hint if plan is not None else "")
         if job is not None:
-            stopping = tuner.watch.enough.is_set() or not job.active or job.state == "cancelling"
+            stopping = tuner.watch.stop_early.is_set() or not job.active or job.state == "cancelling"
             shown = _("Stopping…") if stopping else stage_words(job, tuner.watch, automatic=tuner.automatic)
         self.problem.setText(shown)
         self.problem.setVisible(bool(shown))
@@ -342,7 +342,7 @@ class StartPane(QWidget):
         for button in (self.keep_button, self.cancel_button):
             button.setVisible(asked)
             button.setEnabled(job is not None and job.state != "cancelling")
-        self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.enough.is_set())
+        self.keep_button.setEnabled(self.keep_button.isEnabled() and not tuner.watch.stop_early.is_set())
         kept = kept_by_stop(tuner.watch, adapts=self.adapts)
         self.kept_note.setText(kept)
         self.kept_note.setVisible(self.keep_button.isEnabled() and asked)

@@ -104,7 +104,7 @@ class MessageStrip(QFrame):
 
     @Slot()
     def end_news(self) -> None:
-        """Take away what was only told, because something newer happens; warnings and offers stay."""
+        """Remove plain messages, because something newer happens; warnings and offers stay."""
         if self._timer.isActive():
             self._end()
 
@@ -115,7 +115,7 @@ class MessageStrip(QFrame):
 
     @Slot()
     def end_project(self) -> None:
-        """Forget all that was said while another project, or none, was open; what lasts stays."""
+        """Forget all messages from while another project, or none, was open; what lasts stays."""
         self._unread = {sentence: kept for sentence, kept in self._unread.items() if kept[0]}
         if not self.isHidden() and not self._lasts:
             self._end()

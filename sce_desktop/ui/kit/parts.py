@@ -18,9 +18,9 @@ class ImportDialogMaker(Protocol):
     """Makes the dialog that shows a table before it is imported; on OK it calls `Projects.import_table`."""
 
     def __call__(
-        self, controllers: Controllers, path: Path, *, append: bool, told: str, parent: QWidget
+        self, controllers: Controllers, path: Path, *, append: bool, message: str, parent: QWidget
     ) -> QDialog:
-        """``append``: begin with adding the rows to the open project; ``told``: a sentence to show."""
+        """``append``: begin with adding the rows to the open project; ``message``: a sentence to show."""
 
 
 class ExportDialogMaker(Protocol):

@@ -108,7 +108,7 @@ class AddLabelsDialog(ProjectDialog):
                     self.column.currentData(),
                     title=_("Reading a column"),
                     quiet=True,
-                    tell_failure=False,
+                    notify_failure=False,
                 )
             )
 

@@ -65,9 +65,9 @@ class LabelOffers(QObject):
                 table_work.read_labels,
                 path,
                 title=_("Reading {name}", name=path.name),
-                lane="reads",
+                worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         return dialog
@@ -86,7 +86,7 @@ class LabelOffers(QObject):
                 vectors=self._scorer.known_vectors,
                 title=_("Suggesting labels"),
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         return dialog
@@ -106,5 +106,5 @@ class LabelOffers(QObject):
             title=_("Writing {name}", name=path.name),
         )
         job.finished.connect(
-            lambda _result: self._messages.tell(_("The labels were written to {path}.", path=path))
+            lambda _result: self._messages.notify(_("The labels were written to {path}.", path=path))
         )

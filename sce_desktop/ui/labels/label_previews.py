@@ -107,7 +107,7 @@ class LabelQuestions(QObject):
             return
         meant = {*wish.labels} if wish.into is None else {*wish.labels, wish.into}
         if not effects or not meant <= set(self._workspace.labels):
-            self._messages.tell(
+            self._messages.notify(
                 _("Labels changed in the meantime; nothing was removed.")
                 if wish.into is None
                 else _("Labels changed in the meantime; nothing was merged."),
@@ -182,7 +182,7 @@ def submit_effects(workspace: Workspace, label_ids: Sequence[int], into_id: int 
         label_ids,
         into_id,
         title=_("Counting affected rows"),
-        lane="reads",
+        worker="reads",
         first=True,
         quiet=True,
     )

@@ -95,7 +95,7 @@ class LabelSetsDialog(ProjectDialog):
             project,
             item.data(0, Qt.ItemDataRole.UserRole),
             title=_("Counting affected rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )

@@ -61,7 +61,7 @@ class LabelsModel(QAbstractListModel):
         self._labels, self._spans = grouped(workspace.labels)
         self._groups = self._group_of_row()
         self._keys = preferences.keymap.all_label_keys(self._labels)
-        self._counts = self.all_counts()  # that the view was told
+        self._counts = self.all_counts()  # that the view has
         preferences.settingsChanged.connect(self.refresh)
         workspace.labelsChanged.connect(self.refresh)
         workspace.projectOpened.connect(self.refresh)
@@ -77,7 +77,7 @@ class LabelsModel(QAbstractListModel):
         now_keys = self._preferences.keymap.all_label_keys(now)
         if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
             self._labels, self._keys = now, now_keys
-            self._tell_counts(also=(now, now_keys) != (before, keys))
+            self._emit_counts(also=(now, now_keys) != (before, keys))
             return
         self.beginResetModel()
         self._labels, self._spans, self._keys = now, now_spans, now_keys
@@ -138,9 +138,9 @@ class LabelsModel(QAbstractListModel):
 
     @Slot()
     def _on_counts(self) -> None:
-        self._tell_counts()
+        self._emit_counts()
 
-    def _tell_counts(self, *, also: bool = False) -> None:
+    def _emit_counts(self, *, also: bool = False) -> None:
         """Have the list painted again if its counts are other ones, or where ``also`` something else is."""
         counts = self.all_counts()
         if self._labels and (also or counts != self._counts):

@@ -357,7 +357,7 @@ class LabelsPanel(QWidget):
         """Merge the selected labels into the first of them."""
         labels = self._selected()
         if len(labels) < 2:
-            self._messages.tell(
+            self._messages.notify(
                 _("Select at least two labels in the list first: the others are merged into the first.")
             )
         else:

@@ -193,7 +193,7 @@ class MapSide(QWidget):
         self.filterChosen.emit(on)
 
     @Slot(object)
-    def say(self, words: str) -> None:
+    def show_text(self, words: str) -> None:
         """Say what the map shows, or how far another one is."""
         self.note.setText(words)
 
@@ -226,6 +226,6 @@ class EmptyMap(QWidget):
         self.again.hide()
 
     @Slot(object)
-    def say(self, words: str) -> None:
+    def show_text(self, words: str) -> None:
         """Show a sentence."""
         self.words.setText(words)

@@ -1,6 +1,6 @@
 """What the map knows of the open project: places of rows, answers, predictions, read while somebody looks.
 
-Places are computed in a lane once for the open project and kept; answers and predictions are read again a
+Places are computed in a worker once for the open project and kept; answers and predictions are read again a
 moment after they change. What a job brings is dropped if something newer has been asked for since.
 """
 
@@ -24,7 +24,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import Run
 from sce_desktop.tasks.insight.map import NO_UMAP, Method, RowMap, has_umap
-from sce_desktop.ui.kit.looking import Looking
+from sce_desktop.ui.kit.visibility import VisibilityGate
 
 SOON_MS = 250  # changes that come together are read once
 _PATCHED = 1000  # changed rows up to which only they are asked for
@@ -45,7 +45,7 @@ class MapData(QObject):
         navigation: Navigation,
         scorer: Scorer,
         messages: Messages,
-        looking: Looking,
+        visibility: VisibilityGate,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -53,7 +53,7 @@ class MapData(QObject):
         self._navigation = navigation
         self._scorer = scorer
         self._messages = messages
-        self._looking = looking
+        self._visibility = visibility
         self.method: Method = "pca"
         self.map: RowMap | None = None
         self.facts: Facts | None = None  # about all rows of the map
@@ -67,8 +67,8 @@ class MapData(QObject):
         self._asked = np.zeros(0, bool)  # rows of the map whose answers are being read
         self._changed: set[int] | None = None  # rows whose answers are to be read; None: read everything
         self._scoring = scorer.job is not None
-        looking.due.connect(self._read_facts)
-        looking.changed.connect(self._update)
+        visibility.due.connect(self._read_facts)
+        visibility.changed.connect(self._update)
         workspace.projectOpened.connect(self._start_over)
         workspace.projectClosed.connect(self._start_over)
         workspace.rowsChanged.connect(self._on_rows)
@@ -118,7 +118,7 @@ class MapData(QObject):
     def set_method(self, method: Method) -> None:
         """Lay the rows out another way; a map that was made before is there at once."""
         if method == "umap" and not has_umap():
-            self._messages.tell(_(NO_UMAP))
+            self._messages.notify(_(NO_UMAP))
             method = "pca"
         if method != self.method:
             self.method = method
@@ -144,7 +144,7 @@ class MapData(QObject):
         self._update()
 
     def _forget(self) -> None:
-        self._looking.forget()
+        self._visibility.forget()
         self._drop_layout()
         self._maps = {}
         self.map = self.facts = None
@@ -174,7 +174,7 @@ class MapData(QObject):
     @Slot()
     def _update(self) -> None:
         """Find the places if they are not known, and say what is missing."""
-        if self._looking.seen and self._workspace.project is not None:
+        if self._visibility.seen and self._workspace.project is not None:
             found = self._maps.get(self.method)
             if found is None:
                 known = self._scorer.known_vectors
@@ -183,7 +183,7 @@ class MapData(QObject):
             elif found is not self.map:
                 self._take_map(found)
             elif self._changed is None or self._changed:
-                self._looking.soon()
+                self._visibility.soon()
         self.stateChanged.emit()
 
     def _lay_out(self) -> None:
@@ -196,8 +196,8 @@ class MapData(QObject):
             self._scorer.known_vectors,
             method,
             title=_("Computing the map"),
-            lane="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
-            tell_failure=False,
+            worker="files" if method == "pca" else "maps",  # for minutes; neither may hold up the table
+            notify_failure=False,
         )
         job.progressed.connect(self._on_progress)
         job.finished.connect(self._on_map)
@@ -226,7 +226,7 @@ class MapData(QObject):
         self.may_retry = not isinstance(error, UserError)
         if self.map is not None and self.map.method != self.method:
             self.method = self.map.method  # the map of before is still there
-            self._messages.tell_error(error)
+            self._messages.notify_error(error)
         else:
             self.failure = str(error)
         self.stateChanged.emit()
@@ -237,7 +237,7 @@ class MapData(QObject):
             self.progressed.emit(step_text(self._layout_job))
 
     def _take_map(self, found: RowMap) -> None:
-        self._looking.forget()
+        self._visibility.forget()
         self.map, self.facts, self.points = found, None, _NO_POINTS
         self._changed = None
         self._read_facts()
@@ -266,7 +266,7 @@ class MapData(QObject):
 
     def _wait(self) -> None:
         if self.map is not None:
-            self._looking.soon()
+            self._visibility.soon()
 
     @Slot()
     def _read_facts(self) -> None:
@@ -274,7 +274,7 @@ class MapData(QObject):
         found = self.map
         if self._workspace.project is None or found is None:
             return
-        submit = partial(self._workspace.submit, title=_("Loading the map"), lane="reads", quiet=True)
+        submit = partial(self._workspace.submit, title=_("Loading the map"), worker="reads", quiet=True)
         if self._changed is not None and self.facts is not None:
             ids = np.array(sorted(self._changed), np.int64)
             job = submit(map_work.answers_of, self._workspace.project, found.row_ids, ids.tolist())
@@ -285,7 +285,7 @@ class MapData(QObject):
             job = submit(map_work.facts, self._workspace.project, found.row_ids, self.run, query)
             job.finished.connect(self._take_facts)
         self._changed = set()
-        self._looking.follow(job)
+        self._visibility.follow(job)
         job.failed.connect(self._on_facts_lost)
         job.cancelled.connect(self._on_facts_lost)
 

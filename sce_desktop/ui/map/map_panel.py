@@ -20,8 +20,8 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import isolated
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.map import map_looks
 from sce_desktop.ui.map.map_controls import EmptyMap, MapBar, MapSide
 from sce_desktop.ui.map.map_data import SOON_MS, MapData
@@ -54,7 +54,7 @@ class MapPanel(QWidget):
         self._navigation = navigation
         self._scorer = scorer
         self._preferences = preferences
-        self.data = MapData(workspace, navigation, scorer, messages, Looking(self, SOON_MS), self)
+        self.data = MapData(workspace, navigation, scorer, messages, VisibilityGate(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
         self.setAccessibleName(_("Map"))
         set_role(self, "pane")
@@ -94,8 +94,8 @@ class MapPanel(QWidget):
         data.pointsChanged.connect(self._on_points)
         data.factsChanged.connect(self._paint)
         data.stateChanged.connect(self._show_state)
-        data.progressed.connect(self.empty.say)
-        data.progressed.connect(side.say)
+        data.progressed.connect(self.empty.show_text)
+        data.progressed.connect(side.show_text)
         self._navigation.currentRowChanged.connect(self._mark_current)
         self._preferences.settingsChanged.connect(self._on_settings)
         self._workspace.projectClosed.connect(self.clear_selection)
@@ -132,7 +132,7 @@ class MapPanel(QWidget):
     @Slot()
     def _on_colour(self) -> None:
         self.side.legend.clear_choice()
-        self.side.say(self._in_words())
+        self.side.show_text(self._in_words())
         self._paint()
 
     @Slot()
@@ -242,18 +242,18 @@ class MapPanel(QWidget):
         self.pages.setCurrentIndex(0 if data.facts is not None else 1)
         self.bar.show_method(data.method)
         old = data.map is not None and data.map.missing > 0
-        self.side.say(self._in_words())
+        self.side.show_text(self._in_words())
         self.side.again.setVisible(old and data.method == "umap" and not data.working)
         self.view.setAccessibleDescription(self._in_words())
         if data.working or data.map is not None:
-            self.empty.say(_("Loading text vectors…"))
+            self.empty.show_text(_("Loading text vectors…"))
         elif data.failure:
             missing = "" if data.may_retry else self._scorer.why_not()
-            self.empty.say(" ".join(filter(None, (data.failure, missing))))
+            self.empty.show_text(" ".join(filter(None, (data.failure, missing))))
         elif self._scorer.known_vectors is None and not self._scorer.ready:
-            self.empty.say(_("The map appears when the model is loaded."))
+            self.empty.show_text(_("The map appears when the model is loaded."))
         else:
-            self.empty.say(self._scorer.why_no_vectors() or NO_VECTORS)
+            self.empty.show_text(self._scorer.why_no_vectors() or NO_VECTORS)
         failed, again = bool(data.failure), data.may_retry
         scores = failed and not again and self._scorer.job is None and not self._scorer.why_not()
         self.empty.score.setVisible(scores)

@@ -111,7 +111,7 @@ class MapView(QWidget):
 
     @Slot()
     def forget(self) -> None:
-        """Draw everything anew: the colours of the theme may be others."""
+        """Draw everything again: the colours of the theme may be others."""
         self._picture = None
         self.update()
 

@@ -32,13 +32,13 @@ class _Question(QDialog):
         self.setAccessibleName(title)
         self._column = dialog_column(self)
         self._code: QCheckBox | None = None
-        self.say(title, "title")
+        self.add_text(title, "title")
         self.buttons = ok_and_cancel(self)
         self.yes = self.buttons.button(QDialogButtonBox.StandardButton.Ok)
         self.yes.setText(yes)
         self.yes.setAccessibleName(yes)
 
-    def say(self, text: str, role: str = "") -> None:
+    def add_text(self, text: str, role: str = "") -> None:
         """Add a line."""
         label = QLabel(text, wordWrap=True)
         label.setTextFormat(Qt.TextFormat.PlainText)
@@ -51,7 +51,7 @@ class _Question(QDialog):
         self._code = QCheckBox(_CODE)
         self._code.setAccessibleName(_CODE)
         self._column.addWidget(self._code)
-        self.say(_CODE_MEANS, "muted")
+        self.add_text(_CODE_MEANS, "muted")
 
     def finish(self) -> None:
         """Put the buttons below, and make room for lines that wrap, which Qt would cut."""
@@ -71,21 +71,21 @@ class FetchQuestion(_Question):
 
     def __init__(self, known: Known, parent: QWidget | None = None) -> None:
         super().__init__(_("Download {model}?", model=known.name), _("Download"), parent)
-        self.say(
+        self.add_text(
             _("Licence: {licence}", licence=known.licence)
             if known.licence
             else _("Licence: not stated, read its page first")
         )
         if not known.free:
-            self.say(_("Not for commercial use."), "warn")
+            self.add_text(_("Not for commercial use."), "warn")
         if known.gated:
-            self.say(
+            self.add_text(
                 _("Accept the terms on its page first, and log in with `hf auth login` on this computer."),
                 "warn",
             )
-        self.say(_("Size: about {size}", size=size_text(known.size)))
-        self.say(_("Source: {source}", source=known.source))
-        self.say(_("Saved to your models. A stopped download can be resumed."), "muted")
+        self.add_text(_("Size: about {size}", size=size_text(known.size)))
+        self.add_text(_("Source: {source}", source=known.source))
+        self.add_text(_("Saved to your models. A stopped download can be resumed."), "muted")
         if known.code:
             self.ask_code()
         self.finish()
@@ -96,7 +96,7 @@ class CodeQuestion(_Question):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(_("Add {model}?", model=name), _("Add"), parent)
-        self.say(_("This model contains program code of its own."))
+        self.add_text(_("This model contains program code of its own."))
         self.ask_code()
         self.finish()
 
@@ -106,5 +106,5 @@ class RemoveQuestion(_Question):
 
     def __init__(self, name: str, size: int, parent: QWidget | None = None) -> None:
         super().__init__(_("Remove {model}?", model=name), _("Remove"), parent)
-        self.say(_("This deletes {size}. Its scores stay in your projects.", size=size_text(size)))
+        self.add_text(_("This deletes {size}. Its scores stay in your projects.", size=size_text(size)))
         self.finish()

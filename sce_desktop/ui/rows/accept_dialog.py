@@ -110,7 +110,7 @@ class AcceptDialog(ProjectDialog):
                 self._query(),
                 self.confidence.value() / 100,
                 title=_("Searching for predictions to accept"),
-                lane="reads",
+                worker="reads",
                 quiet=True,
             )
         )

@@ -17,7 +17,7 @@ from sce_desktop.core.i18n import _
 
 
 class CopiesOffer(QObject):
-    """Looks for them in the lane ``reads`` after each decision about one row; the next one takes over."""
+    """Looks for them in the worker ``reads`` after each decision about one row; the next one takes over."""
 
     found = Signal(object, object)  # how many rows, and the key that labels them
 
@@ -62,7 +62,7 @@ class CopiesOffer(QObject):
             project,
             self._row_id,
             title=_("Searching for duplicates"),
-            lane="reads",
+            worker="reads",
             quiet=True,
             first=True,
         )
@@ -73,12 +73,12 @@ class CopiesOffer(QObject):
         self._search = None
         self._ids = ids
         if self._wanted:
-            self.take()
+            self.accept()
         elif len(ids):
             self.found.emit(len(ids), shown_key(self._preferences.keymap.key("copies")))
 
     @Slot()
-    def take(self) -> None:
+    def accept(self) -> None:
         """Give the rows that are offered what was decided a moment ago, as soon as they are known."""
         project, row_id, ids = self._workspace.project, self._row_id, self._ids
         if project is None or row_id is None:

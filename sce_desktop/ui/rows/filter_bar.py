@@ -261,7 +261,7 @@ class FilterBar(FilterMenus):
             self._workspace.project,
             RowQuery(compare=pair, disagree=True),
             title=_("Counting rows"),
-            lane="reads",
+            worker="reads",
             quiet=True,
         )
         job.finished.connect(self._on_disagreement)

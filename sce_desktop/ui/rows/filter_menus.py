@@ -121,7 +121,7 @@ class FilterMenus(QWidget):
     @Slot(object)
     def _on_diverse(self, ids: IdArray) -> None:
         if not len(ids):
-            self._messages.tell(NOTHING_OPEN)
+            self._messages.notify(NOTHING_OPEN)
             return
         self._set(diverse(self._navigation.query, ids))
 

@@ -66,8 +66,8 @@ class DecisionBar(QWidget):
         self.note.setTabChangesFocus(True)
         self.note.setFixedHeight(px(58))
         self.note.installEventFilter(self)
-        self.said = QWidget()
-        decided = QHBoxLayout(self.said)
+        self.state_line = QWidget()
+        decided = QHBoxLayout(self.state_line)
         decided.setContentsMargins(0, 0, 0, 0)
         decided.addWidget(self.state, 1)
         decided.addWidget(self.back)
@@ -78,7 +78,7 @@ class DecisionBar(QWidget):
         self._column = layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
-        layout.addWidget(self.said)
+        layout.addWidget(self.state_line)
         layout.addWidget(self.accept)
         layout.addWidget(others)
         layout.addWidget(self.note)
@@ -102,20 +102,20 @@ class DecisionBar(QWidget):
     # --- what is shown -------------------------------------------------------------------------------------
 
     def set_low(self, low: bool) -> None:
-        """Take less height; the label of the row then stands in ``said`` wherever that is put."""
+        """Take less height; the label of the row then stands in ``state_line`` wherever that is put."""
         self._column.setSpacing(px(SPACE_XS if low else SPACE_S))
         self.back.setText("" if low else _("Undo"))
         before = px(SPACE_S) if low else 0
         mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
-        self.said.setContentsMargins(0 if mirrored else before, 0, before if mirrored else 0, 0)
+        self.state_line.setContentsMargins(0 if mirrored else before, 0, before if mirrored else 0, 0)
 
-    def take_said(self) -> None:
+    def take_state_line(self) -> None:
         """Show the label of the row here again."""
-        self._column.insertWidget(0, self.said)
+        self._column.insertWidget(0, self.state_line)
 
     def show_decision(self, annotation: Annotation | None, labels: tuple[Label, ...]) -> None:
         """Show the label of the row, and how it came."""
-        self.said.setVisible(annotation is not None)
+        self.state_line.setVisible(annotation is not None)
         if annotation is not None:
             words = ", ".join(rows_text.decided_names(annotation.decision, annotation.label_ids, labels))
             self.state.setText(_ORIGINS[annotation.origin].format(labels=words))

@@ -56,7 +56,7 @@ class LabelLine:
     decided: bool
 
     @property
-    def said(self) -> str:
+    def in_words(self) -> str:
         """The probabilities, in words."""
         return ", ".join(f"{bar.title} {share_text(bar.share)}" for bar in self.bars)
 
@@ -122,7 +122,7 @@ class LabelButton(QAbstractButton):
                 self._describe(self._line)
 
     def _describe(self, line: LabelLine) -> None:
-        parts = [line.said or NOT_SCORED]
+        parts = [line.in_words or NOT_SCORED]
         if self._key:
             first, _space, second = self._key.partition(" ")
             parts.append(
@@ -139,8 +139,8 @@ class LabelButton(QAbstractButton):
                 "Applies to {count} selected row", "Applies to all {count} selected rows", self._many
             )
             tips.append(applies)
-        said = ", ".join(parts)
-        self.setAccessibleDescription(f"{said}. {applies}" if applies else said)
+        description = ", ".join(parts)
+        self.setAccessibleDescription(f"{description}. {applies}" if applies else description)
         self.setToolTip("\n".join(tips))
 
     def set_low(self, low: bool) -> None:

@@ -180,7 +180,7 @@ class RowPanel(QWidget):
         self._workspace.thresholdChanged.connect(self._show_labels)
         self._edits.decided.connect(self._show_last)
         self.last.undoAsked.connect(self._edits.undo)
-        self.last.copiesAsked.connect(self._copies.take)
+        self.last.copiesAsked.connect(self._copies.accept)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
         self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
@@ -218,9 +218,9 @@ class RowPanel(QWidget):
                 part.set_low(low)
             self._show_selected()
             if low:
-                self._head.insertWidget(1, self.decision.said, 1)
+                self._head.insertWidget(1, self.decision.state_line, 1)
             else:
-                self.decision.take_said()
+                self.decision.take_state_line()
         self.facts.setVisible(not (low and self._annotation is not None))
         self.area.setMinimumHeight(self.labels.least_height())
 
@@ -283,9 +283,9 @@ class RowPanel(QWidget):
         self.decision.show_decision(self._annotation, self._workspace.labels)
         # Before one has labelled the row, a gold label or somebody else's would be copied, not checked.
         answered = self._annotation is not None and self._annotation.decision is not Decision.SKIPPED
-        said = project.said_of(row.id) if answered and not self._navigation.blind else []
-        self.others.setText(rows_text.said_by_others(said, self._workspace.labels))
-        self.others.setVisible(bool(said))
+        answers = project.answers_of_others(row.id) if answered and not self._navigation.blind else []
+        self.others.setText(rows_text.answers_of_others(answers, self._workspace.labels))
+        self.others.setVisible(bool(answers))
 
     @Slot()
     def _show_labels(self) -> None:
@@ -359,7 +359,7 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
-            "copies": self._copies.take,
+            "copies": self._copies.accept,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
             "next": lambda: self._navigation.stepAsked.emit(1),

@@ -202,8 +202,8 @@ class RowsDelegate(QStyledItemDelegate):
         boxes = self._strip_cells(area, len(places))
         radius = MARK_RADIUS if boxes and boxes[0].width() > px(6) else 1
         for place, box in zip(places, boxes, strict=True):
-            # One call a cell and not two, one over the other: each gives Python's lock away, which the lanes
-            # want too, and takes it back.
+            # One call a cell and not two, one over the other: each gives Python's lock away, which the
+            # workers want too, and takes it back.
             painter.setBrush(mixed(low, high, float(score.probabilities[place])))
             painter.drawRoundedRect(box, radius, radius)
 

@@ -1,7 +1,7 @@
 """The table of rows as Qt sees it: the ids of all rows in their order, and pages of those looked at.
 
 Nothing is read from the project while Qt asks: a row that is not here yet is a placeholder, and its page is
-read in the lane ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
+read in the worker ``reads``, the newest wish first. Scores and annotations that change are shown row by row;
 only another query resets the model.
 """
 
@@ -183,7 +183,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def find(self) -> None:
-        """Answer the query in the lane ``reads``; the rows of before stay until then."""
+        """Answer the query in the worker ``reads``; the rows of before stay until then."""
         project = self._workspace.project
         if project is None:
             return
@@ -199,10 +199,10 @@ class RowsModel(QAbstractTableModel):
             self.labels,
             to_open=from_top and leads_to_open(query),
             title=_("Finding rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
-            tell_failure=False,
+            notify_failure=False,
         )
         job.finished.connect(self._on_found)
         job.failed.connect(self._on_no_answer)
@@ -239,7 +239,7 @@ class RowsModel(QAbstractTableModel):
     def _on_no_answer(self, error: object) -> None:
         self._find = None
         if isinstance(error, DamagedProject):
-            self._messages.tell_error(error)  # with a way out
+            self._messages.notify_error(error)  # with a way out
         self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
         self.searching.emit(False)
 
@@ -287,7 +287,7 @@ class RowsModel(QAbstractTableModel):
             self.runs,
             self.labels,
             title=_("Reading rows"),
-            lane="reads",
+            worker="reads",
             first=True,
             quiet=True,
         )
@@ -329,9 +329,9 @@ class RowsModel(QAbstractTableModel):
         new = [at for at in other if at >= len(old) or not rows_data.says_the_same(old[at], page[at])]
         column = Column.NUMBER if new else Column.SCE
         for first, last in _stretches(other):
-            self._tell(number * PAGE + first, number * PAGE + last, column)
+            self._emit_changed(number * PAGE + first, number * PAGE + last, column)
 
-    def _tell(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
+    def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
         self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
 
@@ -339,7 +339,7 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _on_labels(self) -> None:
-        self._tell_headings()
+        self._emit_headings()
         if [label.id for label in self.labels] == self._label_ids:
             self._age_scores()
         else:
@@ -354,10 +354,10 @@ class RowsModel(QAbstractTableModel):
         """Have labels painted as they are called now: names and colours are in no page."""
         self._mark_soon.stop()
         if len(self.ids):
-            self._tell(0, len(self.ids) - 1, Column.YOURS)
+            self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
     def _age_scores(self) -> None:
-        """Mark what was said of other wordings at once on the screen, elsewhere when it is looked at."""
+        """Mark scores for other wordings as stale: at once on the screen, elsewhere when it is looked at."""
         for number in self._shown:
             page = self._pages.get(number, [])
             page[:] = self._aged(page)
@@ -390,7 +390,7 @@ class RowsModel(QAbstractTableModel):
             rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
             for (number, at), row in zip(here, rows, strict=True):
                 self._pages[number][at] = row
-                self._tell(number * PAGE + at, number * PAGE + at)
+                self._emit_changed(number * PAGE + at, number * PAGE + at)
         self.aged.emit()
 
     def _refresh(self) -> None:
@@ -419,9 +419,9 @@ class RowsModel(QAbstractTableModel):
             self.beginRemoveColumns(_ROOT, wanted, self._columns - 1)
             self._columns = wanted
             self.endRemoveColumns()
-        self._tell_headings()
+        self._emit_headings()
 
-    def _tell_headings(self) -> None:
+    def _emit_headings(self) -> None:
         """Have the headings drawn again if they changed: the table is drawn with them."""
         headings = [
             rows_text.heading(column, self.labels, self._aliases()) for column in range(self._columns)

@@ -167,7 +167,7 @@ class RowsTable(QTableView):
         last = column == self.model().columnCount() - 1
         if last and self._corner is not None:
             heading += self._corner.width()
-        if not self._says_something(column):
+        if not self._is_not_empty(column):
             return heading, heading
         if column == Column.CELLS:
             return heading, max(heading, strip_width(len(self._rows_model().labels)) + around)
@@ -178,7 +178,7 @@ class RowsTable(QTableView):
         best = max(name, min(px(_MOST_NAME), self._name_width))
         return max(heading, beside + name), max(heading, beside + best)
 
-    def _says_something(self, column: int) -> bool:
+    def _is_not_empty(self, column: int) -> bool:
         """Whether there is more in a column than its heading: decisions, or scores."""
         if column == Column.YOURS:
             return self._decided

@@ -78,7 +78,7 @@ class RowsView(QWidget):
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
-        self._keep_place = 0  # where the current row was before the list was found anew
+        self._keep_place = 0  # where the current row was before the list was found again
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
@@ -115,7 +115,7 @@ class RowsView(QWidget):
         self._view_button = self._make_view_button()
 
         self._visible_soon = QTimer(self, singleShot=True, interval=50)
-        self._visible_soon.timeout.connect(self._tell_visible)
+        self._visible_soon.timeout.connect(self._emit_visible)
         self._aged = False
         self._connect()
         self._apply_settings()
@@ -127,9 +127,9 @@ class RowsView(QWidget):
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
-        table.selectionModel().selectionChanged.connect(self._tell_selected)
+        table.selectionModel().selectionChanged.connect(self._emit_selected)
         table.tooMany.connect(
-            lambda most: self._messages.tell(
+            lambda most: self._messages.notify(
                 ngettext(
                     "At most {count} row can be selected at once.",
                     "At most {count} rows can be selected at once.",
@@ -198,7 +198,7 @@ class RowsView(QWidget):
         self.table.show_sorting(None if plain else sorted_column(query), query.descending)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
         self._navigation.rows_found(len(ids))
-        self._tell_selected()  # a reset of the list drops the selection without a signal
+        self._emit_selected()  # a reset of the list drops the selection without a signal
         self._show_state()
         if not len(ids):
             self._answered = None
@@ -218,7 +218,7 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _on_failed(self, problem: str) -> None:
-        """The list stays as it was; where it is empty, what is wrong is said and not what was before."""
+        """The list stays as it was; where it is empty, it shows what is wrong and not the rows of before."""
         self._problem = problem
         self._show_state()
 
@@ -284,12 +284,12 @@ class RowsView(QWidget):
             self._navigation.set_query(without_filters(self._navigation.query))
 
     @Slot()
-    def _tell_selected(self) -> None:
+    def _emit_selected(self) -> None:
         places = self.table.selected_places()
         self._navigation.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
 
     @Slot()
-    def _tell_visible(self) -> None:
+    def _emit_visible(self) -> None:
         first, last = self.table.shown_places()
         self.model.set_shown(first, last)
         self._navigation.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
@@ -303,7 +303,7 @@ class RowsView(QWidget):
 
     @Slot()
     def _on_models(self) -> None:
-        """Scoring began or ended: at the end the order by scores is made anew."""
+        """Scoring began or ended: at the end the order by scores is made again."""
         self._show_state()
         query = self.model.query
         if self._scorer.job is None and self._aged and query is not None and depends_on_scores(query):
@@ -413,7 +413,7 @@ class RowsView(QWidget):
     def _sort(self, column: int) -> None:
         query = order_by_column(self._navigation.query, column, self._workspace.runs)
         if query is None:
-            self._messages.tell(_("No scores to order by yet. Press Score."))
+            self._messages.notify(_("No scores to order by yet. Press Score."))
         else:
             self._navigation.set_query(query)
 

@@ -108,12 +108,12 @@ class SelectedRows(QObject):
         if not self.count:
             return False
         if run is None or self._navigation.blind:
-            self._messages.tell(_("No predictions to accept. Choose a label."))
+            self._messages.notify(_("No predictions to accept. Choose a label."))
         elif (
             self._workspace.project is not None
             and self._workspace.project.first_open(self._navigation.selected) is None
         ):
-            self._messages.tell(
+            self._messages.notify(
                 ngettext(
                     "{count} row selected, none unlabelled. Nothing to accept.",
                     "{count} rows selected, none unlabelled. Nothing to accept.",
@@ -138,7 +138,7 @@ class SelectedRows(QObject):
 
     def _report_none(self, project: Project, outcome: BulkOutcome) -> None:
         if not outcome.rows and self._workspace.project is project:
-            self._messages.tell(_("No unlabelled row in the selection has a prediction to accept."))
+            self._messages.notify(_("No unlabelled row in the selection has a prediction to accept."))
 
     def mark(self, mark: str) -> bool:
         """Set a mark on all of them, or remove it where all have it."""
@@ -161,7 +161,7 @@ class SelectedRows(QObject):
         return bool(self.count)
 
     def _report(self, sentence: str) -> None:
-        self._messages.tell(f"{sentence} {UNDO}")
+        self._messages.notify(f"{sentence} {UNDO}")
 
 
 def _marked(mark: str, on: bool, count: int) -> str:
@@ -182,7 +182,7 @@ def _count_relabelled(
     return count_relabelled(project, ids, answer_for(decision, label_ids))
 
 
-# --- what the lane runs ------------------------------------------------------------------------------------
+# --- what the worker runs ----------------------------------------------------------------------------------
 
 
 def add_label(

@@ -67,7 +67,7 @@ class ThresholdDialog(ProjectDialog):
                     workspace.project,
                     workspace.runs[0],
                     title=_("Counting rows"),
-                    lane="reads",
+                    worker="reads",
                     quiet=True,
                 )
             )

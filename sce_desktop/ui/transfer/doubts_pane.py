@@ -1,4 +1,4 @@
-"""What the import dialog tells of guesses that may as well be otherwise, each with a button that says so."""
+"""Guesses of the import dialog that may as well be otherwise, each with a button that says so."""
 
 from __future__ import annotations
 

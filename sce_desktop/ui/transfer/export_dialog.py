@@ -192,9 +192,9 @@ class ExportDialog(ProjectDialog):
                 self._workspace.project,
                 self._navigation.query,
                 title=_("Counting"),
-                lane="reads",
+                worker="reads",
                 quiet=True,
-                tell_failure=False,
+                notify_failure=False,
             )
         )
         job.finished.connect(self._on_counted)

@@ -56,7 +56,7 @@ class ImportDialog(ProjectDialog):
     Args:
         path: The table.
         append: Begin with adding the rows to the open project.
-        told: A sentence about the file to show, as on others that were dropped with it.
+        message: A sentence about the file to show, as on others that were dropped with it.
         parent: The window.
     """
 
@@ -70,7 +70,7 @@ class ImportDialog(ProjectDialog):
         path: Path,
         *,
         append: bool = False,
-        told: str = "",
+        message: str = "",
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(workspace, _("Import a table"), parent)
@@ -81,13 +81,13 @@ class ImportDialog(ProjectDialog):
         self._path = path
         self._look: Look | None = None
         self._scan: TableScan | None = None
-        self._looking: Job | None = None
+        self._preview_job: Job | None = None
         self._scanning: Job | None = None
         self._failure = ""
         self._wanted: list[int] = []  # widths of the preview's columns
         self._build(append)
-        self.told.setText(told)
-        self.told.setVisible(bool(told))
+        self.message.setText(message)
+        self.message.setVisible(bool(message))
         self.resize(px(980), px(720))
         self._show_unread("")
         self._look_again()
@@ -103,9 +103,9 @@ class ImportDialog(ProjectDialog):
         self.kind = QLabel()
         self.kind.setAccessibleName(_("File type"))
         set_role(self.kind, "muted")
-        self.told = QLabel(wordWrap=True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
-        self.told.setAccessibleName(_("About the file"))
+        self.message = QLabel(wordWrap=True)
+        self.message.setTextFormat(Qt.TextFormat.PlainText)
+        self.message.setAccessibleName(_("About the file"))
         head = QHBoxLayout()
         head.addWidget(title)
         head.addWidget(self.kind)
@@ -176,7 +176,7 @@ class ImportDialog(ProjectDialog):
         foot.addWidget(buttons)
         layout = dialog_column(self)
         layout.addLayout(head)
-        layout.addWidget(self.told)
+        layout.addWidget(self.message)
         layout.addLayout(middle, 1)
         layout.addLayout(foot)
         self.import_button.setDefault(True)  # only in its dialog does it become the one that Return presses
@@ -234,10 +234,10 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _look_again(self) -> None:
         """Read the head of the table with the options of now, in place of what is being read."""
-        drop(self._looking)
+        drop(self._preview_job)
         drop(self._scanning)
         self._scan = None
-        self._looking = self._workspace.lanes.reads.submit(
+        self._preview_job = self._workspace.workers.reads.submit(
             table_work.look,
             self._path,
             self.reading.options,
@@ -246,8 +246,8 @@ class ImportDialog(ProjectDialog):
             first=True,
             quiet=True,
         )
-        self._looking.finished.connect(self._on_look)
-        self._looking.failed.connect(self._on_failed)
+        self._preview_job.finished.connect(self._on_look)
+        self._preview_job.failed.connect(self._on_failed)
         self.import_button.setEnabled(False)
         if self._look is None:
             self.kind.setText(_("Loading…"))
@@ -315,13 +315,13 @@ class ImportDialog(ProjectDialog):
             lists=self.columns.lists,
             project=project,
             options=preview.options.settled,
-            get_it=table_work.GET_IT_HERE,
+            get_it=table_work.DOWNLOAD_IN_WINDOW,
         )
         title = _("Counting {file}", file=self._path.name)
         if project is not None:
-            self._scanning = self._workspace.submit(scan, title=title, quiet=True, tell_failure=False)
+            self._scanning = self._workspace.submit(scan, title=title, quiet=True, notify_failure=False)
         else:
-            self._scanning = self._workspace.lanes.files.submit(scan, title=title, quiet=True)
+            self._scanning = self._workspace.workers.files.submit(scan, title=title, quiet=True)
         self._scanning.progressed.connect(self._on_scan_progress)
         self._scanning.finished.connect(self._on_scan)
         self._scanning.failed.connect(self._on_scan_failed)
@@ -436,7 +436,7 @@ class ImportDialog(ProjectDialog):
 
     def reject(self) -> None:
         """Stop reading and go."""
-        drop(self._looking)
+        drop(self._preview_job)
         drop(self._scanning)
         super().reject()
 

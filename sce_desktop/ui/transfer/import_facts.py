@@ -39,10 +39,10 @@ def sentences(
 
     ``lists`` are taken apart; ``model`` is to score the rows, and ``reads`` what it reads.
     """
-    told: list[tuple[str, str]] = [(note, "muted") for note in scan.notes]
+    facts: list[tuple[str, str]] = [(note, "muted") for note in scan.notes]
     if append and scan.known:
         new = scan.rows - scan.blank - scan.known
-        told.append(
+        facts.append(
             (
                 " ".join(
                     (
@@ -58,9 +58,9 @@ def sentences(
             )
         )
     elif append:
-        told.append((_("All texts are new to the project."), "muted"))
+        facts.append((_("All texts are new to the project."), "muted"))
     if scan.blank:
-        told.append(
+        facts.append(
             (
                 ngettext(
                     "{count} row without text: kept, not scored.",
@@ -76,14 +76,14 @@ def sentences(
             "{count} rows repeat an earlier text: all kept.",
             scan.duplicates,
         )
-        told.append((repeats, "muted"))
-    told += [(sentence, _UNREAD) for sentence in _unread(scan, model, reads)]
+        facts.append((repeats, "muted"))
+    facts += [(sentence, _UNREAD) for sentence in _unread(scan, model, reads)]
     if scan.lists and lists:
-        told.append((_("The label column has lists of labels: a row may have several."), "muted"))
+        facts.append((_("The label column has lists of labels: a row may have several."), "muted"))
     elif scan.lists:
-        told.append((_("The label column has lists: each list is one label."), "warn"))
+        facts.append((_("The label column has lists: each list is one label."), "warn"))
     if scan.label_values > MOST_LABELS:
-        told.append(
+        facts.append(
             (
                 _(
                     "The label column has {count} different values. Check that it holds labels.",
@@ -100,15 +100,15 @@ def sentences(
             scan.label_values,
             labels=and_more(named, _NAMED, scan.label_values),
         )
-        told.append((labels, "muted"))
-    return told
+        facts.append((labels, "muted"))
+    return facts
 
 
 def _unread(scan: TableScan, model: str, reads: Reads) -> list[str]:
     """Say which rows and labels ``model`` cannot read."""
-    told = []
+    facts = []
     if scan.foreign and reads.scripts is not None:
-        told.append(
+        facts.append(
             ngettext(
                 "{count} row in {scripts} script, which {model} cannot read.",
                 "{count} rows in {scripts} script, which {model} cannot read.",
@@ -125,16 +125,16 @@ def _unread(scan: TableScan, model: str, reads: Reads) -> list[str]:
             if share < 0.99
             else N_("The rows are in {languages}, which {model} cannot read.")
         )
-        told.append(_(message, share=percent(share), languages=language_names(unread), model=model))
+        facts.append(_(message, share=percent(share), languages=language_names(unread), model=model))
     if not reads.reads_labels(found):
-        told.append(
+        facts.append(
             _(
                 "The labels are in {language}, which {model} cannot read.",
                 language=language_name(found.labels),
                 model=model,
             )
         )
-    return told
+    return facts
 
 
 class FactsPane(QWidget):
@@ -182,11 +182,11 @@ class FactsPane(QWidget):
         """Show nothing."""
         self.headline.setText("")
         self.bar.hide()
-        self._say([])
+        self._show_sentences([])
         self._show_problems((), 0)
 
     def show_counting(self, estimated: int | None, problems: Sequence[TableProblem], count: int) -> None:
-        """Show what the head of the table told, and that the rest is being counted."""
+        """Show what the head of the table shows, and that the rest is being counted."""
         self.headline.setText(
             _("Counting…")
             if estimated is None
@@ -194,7 +194,7 @@ class FactsPane(QWidget):
         )
         self.bar.setRange(0, 0)
         self.bar.show()
-        self._say([])
+        self._show_sentences([])
         self._show_problems(problems, count)
 
     def show_progress(self, done: int, total: int | None) -> None:
@@ -207,14 +207,14 @@ class FactsPane(QWidget):
         """Show what was counted."""
         self.bar.hide()
         self.headline.setText(ngettext("{count} row", "{count} rows", scan.rows))
-        self._say(sentences(scan, append=append, lists=lists, model=model, reads=reads))
+        self._show_sentences(sentences(scan, append=append, lists=lists, model=model, reads=reads))
         self._show_problems(scan.problems, scan.problem_count)
 
     def show_failure(self, sentence: str) -> None:
         """Show why the table could not be counted to its end."""
         self.bar.hide()
         self.headline.setText("")
-        self._say([(sentence, "warn")])
+        self._show_sentences([(sentence, "warn")])
 
     def texts(self) -> list[str]:
         """The sentences shown, for tests and screen readers."""
@@ -224,11 +224,11 @@ class FactsPane(QWidget):
         items = (self.lines.itemAt(place) for place in range(self.lines.count()))
         return [label for item in items if item is not None and isinstance(label := item.widget(), QLabel)]
 
-    def _say(self, told: list[tuple[str, str]]) -> None:
+    def _show_sentences(self, facts: list[tuple[str, str]]) -> None:
         for label in self._labels():
             self.lines.removeWidget(label)
             label.deleteLater()
-        for sentence, role in told:
+        for sentence, role in facts:
             label = QLabel(sentence, wordWrap=True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setAccessibleName(sentence)

@@ -20,9 +20,9 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.looking import is_seen
 from sce_desktop.ui.kit.parts import DockPart
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.ui.kit.visibility import is_seen
 
 _WIDTH, _HEIGHT = 640, 296  # with its title, a dock is 320 high
 

@@ -62,15 +62,15 @@ class Drops(QObject):
         window: QWidget,
         over: QWidget,
         open_path: Callable[[Path, str], object],
-        tell: Callable[[str, str], object],
+        notify: Callable[[str, str], object],
     ) -> None:
         super().__init__(window)
         self._window = window
         self._open_path = open_path
-        self._tell = tell
+        self._notify = notify
         self.cue = DropCue(over)
 
-    def take(self, event: QEvent) -> bool:
+    def handle(self, event: QEvent) -> bool:
         """Deal with a drag; False where it is none of files."""
         if isinstance(event, QDragLeaveEvent):
             self.cue.hide()
@@ -90,7 +90,7 @@ class Drops(QObject):
     def _drop(self, path: Path | None, problem: str, others: int) -> None:
         self.cue.hide()
         if path is None:
-            self._tell(problem, "warn")
+            self._notify(problem, "warn")
             return
         self._window.raise_()
         self._window.activateWindow()

@@ -180,9 +180,9 @@ class GuideWindow(QWidget):
         self.field.setClearButtonEnabled(True)
         self.previous = self._button(_("Previous match"), "up", lambda: self.find_next(backward=True))
         self.next = self._button(_("Next match"), "down", self.find_next)
-        self.said = QLabel()
-        self.said.setAccessibleName(_("Result of the search"))
-        set_role(self.said, "muted")
+        self.result_label = QLabel()
+        self.result_label.setAccessibleName(_("Result of the search"))
+        set_role(self.result_label, "muted")
         self._lay_out()
         self.page.backwardAvailable.connect(self.back.setEnabled)
         self.page.forwardAvailable.connect(self.forward.setEnabled)
@@ -192,7 +192,7 @@ class GuideWindow(QWidget):
         self.list.itemActivated.connect(self._on_chosen)
         self.list.itemClicked.connect(self._on_chosen)
         self.field.returnPressed.connect(self.find_next)
-        self.field.textChanged.connect(lambda: self.said.setText(""))
+        self.field.textChanged.connect(lambda: self.result_label.setText(""))
         for keys, do in (
             (QKeySequence(QKeySequence.StandardKey.Find), self._go_to_field),
             (QKeySequence("F3"), self.find_next),
@@ -221,15 +221,17 @@ class GuideWindow(QWidget):
             return
         flags = QTextDocument.FindFlag.FindBackward if backward else QTextDocument.FindFlag(0)
         if self.page.find(words, flags):
-            self.said.setText("")
+            self.result_label.setText("")
             return
         kept = self.page.textCursor()
         self.page.moveCursor(QTextCursor.MoveOperation.End if backward else QTextCursor.MoveOperation.Start)
         if self.page.find(words, flags):
-            self.said.setText(_("Continued from the end") if backward else _("Continued from the top"))
+            self.result_label.setText(
+                _("Continued from the end") if backward else _("Continued from the top")
+            )
         else:
             self.page.setTextCursor(kept)
-            self.said.setText(_("No match on this page"))
+            self.result_label.setText(_("No match on this page"))
 
     # --- building ------------------------------------------------------------------------------------------
 
@@ -249,7 +251,7 @@ class GuideWindow(QWidget):
         bar.addWidget(self.back)
         bar.addWidget(self.forward)
         bar.addStretch(1)
-        bar.addWidget(self.said)
+        bar.addWidget(self.result_label)
         self.field.setFixedWidth(px(240))
         bar.addWidget(self.field)
         bar.addWidget(self.previous)
@@ -287,7 +289,7 @@ class GuideWindow(QWidget):
 
     @Slot(str)
     def _on_page(self, page: str) -> None:
-        self.said.setText("")
+        self.result_label.setText("")
         if (item := self._items.get(page)) is not None:
             self.list.setCurrentItem(item)
 

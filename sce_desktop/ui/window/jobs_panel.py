@@ -26,13 +26,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers.jobs import Job, JobState, Lane
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
 from sce_desktop.ui.kit.icons import icon
-from sce_desktop.ui.kit.looking import Looking
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
+from sce_desktop.ui.kit.visibility import VisibilityGate
 
 _MOST_JOBS = 200
 _MOST_LINES = 500
@@ -66,14 +66,14 @@ def message_of(job: Job) -> str:
 
 
 class JobsModel(QAbstractTableModel):
-    """The jobs of the lanes, newest first, without quiet ones."""
+    """The jobs of the workers, newest first, without quiet ones."""
 
-    def __init__(self, lanes: Iterable[Lane], parent: QObject | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.jobs: list[Job] = []
-        for lane in lanes:
-            lane.jobSubmitted.connect(self._on_submitted)
-            lane.jobChanged.connect(self._on_changed)
+        for worker in workers:
+            worker.jobSubmitted.connect(self._on_submitted)
+            worker.jobChanged.connect(self._on_changed)
 
     def rowCount(self, parent: QModelIndex | QPersistentModelIndex = _NO_PARENT) -> int:
         """One row per job."""
@@ -139,7 +139,7 @@ class _LogLines(logging.Handler):
         line = self.format(logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None}))
         self.new = [*self.new[-_MOST_LINES:], line]
 
-    def take(self) -> list[str]:
+    def fetch(self) -> list[str]:
         lines, self.new = self.new, []
         return lines
 
@@ -149,10 +149,10 @@ class JobsPanel(QWidget):
 
     cancelAsked = Signal(object)  # Job
 
-    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(_("Jobs and log"))
-        self.model = JobsModel(lanes, self)
+        self.model = JobsModel(workers, self)
         self.table = QTableView()
         self.table.setTabKeyNavigation(False)
         self.table.setModel(self.model)
@@ -188,8 +188,8 @@ class JobsPanel(QWidget):
             self, interval=500
         )  # a signal a line would let a chatty library freeze the window
         self._tail.timeout.connect(self._append)
-        self._looking = Looking(self, 0)
-        self._looking.changed.connect(self._on_seen)
+        self._visibility = VisibilityGate(self, 0)
+        self._visibility.changed.connect(self._on_seen)
 
     @Slot(bool)
     def _on_seen(self, seen: bool) -> None:
@@ -202,4 +202,4 @@ class JobsPanel(QWidget):
     @Slot()
     def _append(self) -> None:
         if self._lines.new:
-            self.log.appendPlainText("\n".join(self._lines.take()))
+            self.log.appendPlainText("\n".join(self._lines.fetch()))

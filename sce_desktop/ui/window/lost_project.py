@@ -91,7 +91,7 @@ class LostProject(QObject):
         if project is None or self.box is not None:
             return
         if project.read_only:  # nothing is lost that was done here
-            self._messages.tell(
+            self._messages.notify(
                 _("{name} {problem} while it is open: open it again.", name=project.path.name, problem=found),
                 "warn",
             )

@@ -64,7 +64,7 @@ from sce_desktop.ui.window.workspace import Workspace
 TITLE = "SCE Desktop"
 _STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
 _JOBS = DockPart(
-    "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.lanes), project=False
+    "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.workers), project=False
 )
 
 
@@ -102,9 +102,9 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.pages)
         self.strip = MessageStrip(self.pages)
         self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
-        self.drops = Drops(self, self.pages, self.open_path, controllers.messages.tell)  # type: ignore[arg-type]
+        self.drops = Drops(self, self.pages, self.open_path, controllers.messages.notify)  # type: ignore[arg-type]
 
-        self.status = StatusBar(controllers.workspace.lanes)
+        self.status = StatusBar(controllers.workspace.workers)
         self.setStatusBar(self.status)
         self.docks = {part.name: self._dock(part) for part in (*parts.docks, _JOBS)}
         self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
@@ -122,8 +122,8 @@ class MainWindow(QMainWindow):
         self.start_page.openAsked.connect(self.ask_open)
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(controllers.projects.open_sample)
-        controllers.messages.told.connect(self.strip.show_message)
-        controllers.messages.toldLasts.connect(self.strip.make_last)
+        controllers.messages.notified.connect(self.strip.show_message)
+        controllers.messages.notificationLasts.connect(self.strip.make_last)
         controllers.messages.offered.connect(self.strip.show_offer)
         controllers.messages.repairAsked.connect(self.ask_repair)
         controllers.projects.rescued.connect(self._on_rescued)
@@ -171,20 +171,22 @@ class MainWindow(QMainWindow):
     # --- opening -------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def open_path(self, path: Path, told: str = "") -> None:
-        """Open a project, or show how a table would be imported; and show the sentence ``told`` with it."""
+    def open_path(self, path: Path, message: str = "") -> None:
+        """Open a project, or show how a table would be imported; show the sentence ``message`` with it."""
         if not path.exists():
-            self._controllers.messages.tell(_("{path} no longer exists.", path=path), "warn")
+            self._controllers.messages.notify(_("{path} no longer exists.", path=path), "warn")
             self.start_page.refresh()
         elif is_project(path):
             self._controllers.projects.open_project(path)
-            if told:
-                self._controllers.messages.tell_of_program(told)
+            if message:
+                self._controllers.messages.notify_of_program(message)
         else:
-            self._show_import(path, told=told)
+            self._show_import(path, message=message)
 
-    def _show_import(self, path: Path, *, append: bool = False, told: str = "") -> None:
-        open_dialog(self._parts.import_dialog(self._controllers, path, append=append, told=told, parent=self))
+    def _show_import(self, path: Path, *, append: bool = False, message: str = "") -> None:
+        open_dialog(
+            self._parts.import_dialog(self._controllers, path, append=append, message=message, parent=self)
+        )
 
     def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
         """Let the user choose a file, without a nested event loop."""
@@ -241,7 +243,7 @@ class MainWindow(QMainWindow):
     def ask_accept(self) -> None:
         """Offer to accept predictions in bulk."""
         if not self._controllers.workspace.runs:
-            self._controllers.messages.tell(_("Nothing is scored yet: press Score first."))
+            self._controllers.messages.notify(_("Nothing is scored yet: press Score first."))
         elif not self._controllers.workspace.refuses_edit():
             open_dialog(
                 AcceptDialog(
@@ -283,15 +285,15 @@ class MainWindow(QMainWindow):
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Take a file, or say why it cannot be opened."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         """Take the cue away."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Open the file."""
-        self.drops.take(event)
+        self.drops.handle(event)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Take from text fields file drags, which would become text, and the keys of the menus."""
@@ -300,7 +302,7 @@ class MainWindow(QMainWindow):
             if any(keys == action.shortcut() for action in self.menus.all_actions()):
                 event.ignore()
                 return True
-        return self.drops.take(event) or super().eventFilter(watched, event)
+        return self.drops.handle(event) or super().eventFilter(watched, event)
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -407,7 +409,7 @@ class MainWindow(QMainWindow):
         if "theme" in keys:
             self._theme.set_mode(self._controllers.preferences.settings["theme"])  # type: ignore[arg-type]
         if "language" in keys:
-            self._controllers.messages.tell_of_program(_("Restart SCE Desktop to use the new language."))
+            self._controllers.messages.notify_of_program(_("Restart SCE Desktop to use the new language."))
         self._controllers.scorer.settings_changed(keys)
         self._controllers.preferences.settingsChanged.emit(keys)
 
@@ -490,7 +492,7 @@ class MainWindow(QMainWindow):
     def _close(self) -> None:
         self._save()
         self.setEnabled(False)
-        self._controllers.messages.tell_of_program(_("Finishing…"))
+        self._controllers.messages.notify_of_program(_("Finishing…"))
         self._controllers.projects.shut_down()
 
     def close_unasked(self) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
-from sce_desktop.controllers.jobs import Job, JobState, Lane
+from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _, ngettext, number
@@ -30,12 +30,12 @@ class StatusBar(QStatusBar):
 
     stopAsked = Signal(object)  # the Job that is shown
 
-    def __init__(self, lanes: Iterable[Lane], parent: QWidget | None = None) -> None:
+    def __init__(self, workers: Iterable[WorkerQueue], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(_("Status"))
         self.setSizeGripEnabled(False)
         self.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
-        self._lanes = tuple(lanes)
+        self._workers = tuple(workers)
         self._job: Job | None = None
         self.counts = self._label(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
@@ -60,9 +60,9 @@ class StatusBar(QStatusBar):
         self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
         self._show_soon.timeout.connect(self._show_running)
         self._show_job(None)
-        for lane in self._lanes:
-            lane.jobSubmitted.connect(self._on_changed)
-            lane.jobChanged.connect(self._on_changed)
+        for worker in self._workers:
+            worker.jobSubmitted.connect(self._on_changed)
+            worker.jobChanged.connect(self._on_changed)
 
     @staticmethod
     def _label(name: str) -> QLabel:
@@ -109,7 +109,7 @@ class StatusBar(QStatusBar):
 
     @Slot()
     def _show_running(self) -> None:
-        running = [job for lane in self._lanes for job in lane.jobs if not job.quiet]
+        running = [job for worker in self._workers for job in worker.jobs if not job.quiet]
         running.sort(key=lambda job: job.started_at is None)  # what runs before what waits
         self._show_job(running[0] if running else None)
 

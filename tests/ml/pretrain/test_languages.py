@@ -15,10 +15,10 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.encoder.quantised import QuantisedTable, quantised
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain import run
-from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.research.pretrain.material import StringTable, make_dictionary, make_translations
-from sce_desktop.research.pretrain.mixture import Mixture
-from sce_desktop.research.pretrain.sets import Material, read_material
+from sce_desktop.research.pretrain.config import DataConfig, SamplerConfig
+from sce_desktop.research.pretrain.sampler import Sampler
+from sce_desktop.research.pretrain.sets import TrainingData, read_training_data
+from sce_desktop.research.pretrain.training_data import StringTable, make_dictionary, make_translations
 from tests.ml.pretrain.conftest import TOPICS, _write
 
 NAMES = {
@@ -38,12 +38,12 @@ SENSES = [
 
 
 @pytest.fixture
-def material(world: Path) -> Material:
+def training_data(world: Path) -> TrainingData:
     (world / "names.json").write_text(json.dumps({"labels": NAMES}), encoding="utf-8")
     with gzip.open(world / "senses.jsonl.gz", "wt", encoding="utf-8") as file:
         file.write("".join(json.dumps(sense) + "\n" for sense in SENSES))
     config = DataConfig(wordnet="glosses.jsonl", translations="names.json", dictionary="senses.jsonl.gz")
-    return read_material(config, world)
+    return read_training_data(config, world)
 
 
 def test_translations_stand_by_number_whatever_the_case() -> None:
@@ -58,24 +58,26 @@ def test_translations_stand_by_number_whatever_the_case() -> None:
     assert (table[len(numbers) :] == -1).all()  # a translation has none of its own
 
 
-def _strings(material: Material, labels: np.ndarray) -> list[str]:
-    return [material.labels.strings[n] for n in labels if n >= 0]
+def _strings(training_data: TrainingData, labels: np.ndarray) -> list[str]:
+    return [training_data.labels.strings[n] for n in labels if n >= 0]
 
 
-def test_a_group_is_put_into_one_language_and_nothing_else_changes(material: Material) -> None:
-    base = MixtureConfig(
+def test_a_group_is_put_into_one_language_and_nothing_else_changes(training_data: TrainingData) -> None:
+    base = SamplerConfig(
         groups=8, rows=8, wordnet=0.0, synonyms=0.0, distractors=0.0, all_labels=1.0, cut=0.0
     )
-    plain = Mixture(material.train, material.glosses, base, seed=3)
-    config = MixtureConfig(**{**base.__dict__, "translated": 1.0})
-    other = Mixture(material.train, material.glosses, config, translations=material.translations, seed=3)
+    plain = Sampler(training_data.train, training_data.glosses, base, seed=3)
+    config = SamplerConfig(**{**base.__dict__, "translated": 1.0})
+    other = Sampler(
+        training_data.train, training_data.glosses, config, translations=training_data.translations, seed=3
+    )
     german, french = ({own[i] for own in NAMES.values()} for i in (0, 1))
     seen: set[str] = set()
     for step in range(20):
         batch, as_before = other.batch(step), plain.batch(step)
         assert (batch.labels >= 0).sum() > 0
         for labels in batch.labels:
-            names = _strings(material, labels)
+            names = _strings(training_data, labels)
             assert len(set(names)) == len(names)
             seen |= set(names)
         assert batch.mask.shape[:2] == as_before.mask.shape[:2]
@@ -85,14 +87,14 @@ def test_a_group_is_put_into_one_language_and_nothing_else_changes(material: Mat
     assert "refund money" in seen  # has none in French
 
 
-def test_two_labels_that_would_become_one_stay_as_they_are(material: Material) -> None:
-    table = material.translations
+def test_two_labels_that_would_become_one_stay_as_they_are(training_data: TrainingData) -> None:
+    table = training_data.translations
     assert table is not None
-    a, b = (material.labels.strings.index(name) for name in ("sports", "politics"))
+    a, b = (training_data.labels.strings.index(name) for name in ("sports", "politics"))
     table[b] = table[a]
-    mixture = Mixture(material.train, None, MixtureConfig(), translations=table)
+    sampler = Sampler(training_data.train, None, SamplerConfig(), translations=table)
     for seed in range(10):
-        found = mixture._translate(np.array([a, b, a]), np.random.default_rng(seed))
+        found = sampler._translate(np.array([a, b, a]), np.random.default_rng(seed))
         if found[0] == found[1]:
             raise AssertionError("two labels became one")
         assert found[0] == found[2]
@@ -118,11 +120,11 @@ def test_senses_by_language_of_their_labels() -> None:
     assert rows(french) == [("a broken box", ["boîte"])]
 
 
-def test_groups_of_the_dictionary_have_labels_of_one_language(material: Material) -> None:
-    config = MixtureConfig(groups=16, rows=8, wordnet=0.0, dictionary=1.0)
-    batch = Mixture(material.train, None, config, dictionary=material.dictionary, seed=1).batch(0)
+def test_groups_of_the_dictionary_have_labels_of_one_language(training_data: TrainingData) -> None:
+    config = SamplerConfig(groups=16, rows=8, wordnet=0.0, dictionary=1.0)
+    batch = Sampler(training_data.train, None, config, dictionary=training_data.dictionary, seed=1).batch(0)
     german, english = {"Kiste", "Schachtel", "Ding", "Fahrer"}, {"box", "thing", "driver"}
-    kinds = [set(_strings(material, labels)) for labels in batch.labels]
+    kinds = [set(_strings(training_data, labels)) for labels in batch.labels]
     assert all(names <= german or names <= english or names == {"boîte"} for names in kinds)
     assert any(names <= german for names in kinds)
     assert np.take_along_axis(batch.mask, batch.right[..., None], 2).all()
@@ -130,10 +132,10 @@ def test_groups_of_the_dictionary_have_labels_of_one_language(material: Material
 
 def test_sets_of_other_folders_are_looked_at_and_calibrate_nothing(world: Path) -> None:
     _write(world / "multilingual" / "other.jsonl.gz", TOPICS, 20, 5)
-    found = read_material(DataConfig(validated_in=("validation", "multilingual")), world).validation
+    found = read_training_data(DataConfig(validated_in=("validation", "multilingual")), world).validation
     assert {one.name: one.calibrates for one in found} == {"more": True, "other": False}
     with pytest.raises(UserError, match="no set nowhere to choose by"):
-        read_material(DataConfig(validation=("nowhere",)), world)
+        read_training_data(DataConfig(validation=("nowhere",)), world)
 
 
 def test_training_from_blocks_leaves_them_as_they_are(world: Path, write_config) -> None:  # type: ignore[no-untyped-def]

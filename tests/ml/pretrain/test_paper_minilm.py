@@ -20,9 +20,9 @@ from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import LabelVectors
 from sce_desktop.research.pretrain import run
 from sce_desktop.research.pretrain.build import Builder
-from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig, parse_config, read_config
-from sce_desktop.research.pretrain.mixture import Mixture
-from sce_desktop.research.pretrain.sets import read_material
+from sce_desktop.research.pretrain.config import DataConfig, SamplerConfig, parse_config, read_config
+from sce_desktop.research.pretrain.sampler import Sampler
+from sce_desktop.research.pretrain.sets import read_training_data
 from tests.ml.tiny import tiny_sentence_transformer
 
 PRESETS = paths.resources_dir() / "pretrain"
@@ -113,11 +113,11 @@ def test_it_trains_on_tiny_stand_ins(paper_world: Path) -> None:
 
 
 def test_labels_take_the_other_names_with_their_synonyms(paper_world: Path) -> None:
-    material = read_material(_data(sets=["mind_news", "nyt_sections"]), paper_world)
-    mind, nyt = material.train
+    training_data = read_training_data(_data(sets=["mind_news", "nyt_sections"]), paper_world)
+    mind, nyt = training_data.train
 
     def words(one, row: int) -> set[str]:
-        return {material.labels.strings[n] for n in one.wordings.values[row] if n >= 0}
+        return {training_data.labels.strings[n] for n in one.wordings.values[row] if n >= 0}
 
     assert words(mind, 0) == {"entertainment", "stars"}  # a label of that name was there: its own alone
     assert len(mind.texts) == 3 * 32
@@ -130,31 +130,31 @@ def test_a_label_without_another_name_is_named(paper_world: Path) -> None:
     names = {"bbc_news": {"Sport": "sport"}}
     (paper_world / "data" / "paper_labels.json").write_text(json.dumps(names), encoding="utf-8")
     with pytest.raises(UserError, match="no name for “Business” of bbc_news"):
-        read_material(_data(sets=["bbc_news"]), paper_world)
+        read_training_data(_data(sets=["bbc_news"]), paper_world)
 
 
 def test_rows_held_out_are_validated_by_and_not_trained_on(paper_world: Path) -> None:
-    material = read_material(_data(held_out=0.25), paper_world)
-    aside = {one.name: one for one in material.validation}
+    training_data = read_training_data(_data(held_out=0.25), paper_world)
+    aside = {one.name: one for one in training_data.validation}
     assert set(aside) == {*(f"{name}_seen" for name in NAMES), "wire"}
     assert not aside["wire"].calibrates
-    for one in material.train:
+    for one in training_data.train:
         seen = aside[f"{one.name}_seen"]
         assert seen.calibrates
         assert len(seen.texts) == pytest.approx(0.25 * (len(seen.texts) + len(one.texts)), abs=0.5)
         assert not set(seen.texts) & set(one.texts.tolist())
         for text, right in zip(seen.texts, seen.right, strict=True):
-            old = material.texts.strings[text].split(f" {one.name}")[0]
-            assert material.labels.strings[seen.labels[right]] == NAMES[one.name][old]
+            old = training_data.texts.strings[text].split(f" {one.name}")[0]
+            assert training_data.labels.strings[seen.labels[right]] == NAMES[one.name][old]
 
 
 def test_only_the_right_label_is_reworded(paper_world: Path) -> None:
-    material = read_material(_data(sets=["nyt_sections"]), paper_world)
-    config = MixtureConfig(
+    training_data = read_training_data(_data(sets=["nyt_sections"]), paper_world)
+    config = SamplerConfig(
         groups=60, rows=1, wordnet=0, distractors=0, all_labels=1, synonyms=1, reworded="right", cut=0
     )
-    batch = Mixture(material.train, None, config).batch(0)
-    own = {material.labels.add(name) for name in ("Food", "Style")}
+    batch = Sampler(training_data.train, None, config).batch(0)
+    own = {training_data.labels.add(name) for name in ("Food", "Style")}
     right = np.take_along_axis(batch.labels, batch.right, 1)
     wrong = np.take_along_axis(batch.labels, 1 - batch.right, 1)
     assert set(wrong.ravel().tolist()) == own
@@ -162,10 +162,10 @@ def test_only_the_right_label_is_reworded(paper_world: Path) -> None:
 
 
 def test_a_row_share_of_one_draws_rows_as_they_come(paper_world: Path) -> None:
-    material = read_material(_data(sets=["bbc_news", "mind_news"]), paper_world)
+    training_data = read_training_data(_data(sets=["bbc_news", "mind_news"]), paper_world)
     shape = {"groups": 4000, "rows": 1, "wordnet": 0, "distractors": 0, "cut": 0}
-    as_they_come = Mixture(material.train, None, MixtureConfig(row_share=1.0, **shape)).batch(0)
-    mind = np.isin(as_they_come.texts, material.train[1].texts).mean()
+    as_they_come = Sampler(training_data.train, None, SamplerConfig(row_share=1.0, **shape)).batch(0)
+    mind = np.isin(as_they_come.texts, training_data.train[1].texts).mean()
     assert mind == pytest.approx(96 / 160, abs=0.03)
 
 
@@ -177,9 +177,11 @@ def test_scores_begin_as_small_as_asked(paper_world: Path, scale: float) -> None
     scores = []
     for factor in (1.0, scale):
         config = parse_config(raw | {"model": model | {"score_scale": factor}})
-        material = read_material(config.data, paper_world)
+        training_data = read_training_data(config.data, paper_world)
         torch.manual_seed(0)
-        head = Builder.of(config, material, paper_world, torch.device("cpu")).head(config).eval()
+        head = (
+            Builder.from_config(config, training_data, paper_world, torch.device("cpu")).head(config).eval()
+        )
         q = torch.linspace(-1, 1, 3 * head.config.text_width).view(3, -1).sin()
         h = torch.linspace(-9, 9, 4 * head.config.encoder.hidden_size).view(4, -1).cos()
         scores.append(head(q, LabelVectors(h)))
@@ -190,6 +192,6 @@ def test_a_scale_of_nothing_is_refused(paper_world: Path) -> None:
     tiny_sentence_transformer(paper_world, name="tiny")
     raw = {"model": {"embedder": "tiny", "score_scale": 0.5}, "data": {"folder": "data"}}
     config = parse_config(raw)
-    material = read_material(config.data, paper_world)
+    training_data = read_training_data(config.data, paper_world)
     with pytest.raises(UserError, match="score_scale"):
-        Builder.of(config, material, paper_world, torch.device("cpu"))
+        Builder.from_config(config, training_data, paper_world, torch.device("cpu"))

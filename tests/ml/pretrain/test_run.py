@@ -19,7 +19,7 @@ from sce_desktop.paths import resources_dir
 from sce_desktop.research.pretrain import run
 from sce_desktop.research.pretrain.calibrate import NONE_SHARE, SetScores, _platt, fit
 from sce_desktop.research.pretrain.config import member_configs, read_config
-from sce_desktop.research.pretrain.towers import TokenLists, TrainedTowers, encode_packed
+from sce_desktop.research.pretrain.dual_encoder import TokenLists, TrainedDualEncoder, encode_packed
 from tests.ml.pretrain.conftest import TOPICS
 from tests.ml.tiny import tiny_sentence_transformer, tiny_text_encoder
 
@@ -182,11 +182,11 @@ def test_packed_and_padded_vectors_are_the_same(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("torch.nn.attention.varlen.varlen_attn", plain)
     encoder, rng = tiny_text_encoder(), np.random.default_rng(0)
     lists = TokenLists([rng.integers(4, 90, n).tolist() for n in range(2, 30)], device=torch.device("cpu"))
-    rows, towers = np.arange(28)[::-1].copy(), TrainedTowers(encoder, lists, 20)
+    rows, dual_encoder = np.arange(28)[::-1].copy(), TrainedDualEncoder(encoder, lists, 20)
     cut = np.minimum(lists.lengths[rows], 17)
     with torch.no_grad():
         packed = encode_packed(encoder, lists.packed(rows, cut))
-        assert torch.allclose(towers.encode(rows, cut), packed, atol=1e-5)
+        assert torch.allclose(dual_encoder.encode(rows, cut), packed, atol=1e-5)
 
 
 def test_vectors_with_a_bias_by_distance_are_those_of_each_text_alone() -> None:
@@ -204,13 +204,13 @@ def test_vectors_with_a_bias_by_distance_are_those_of_each_text_alone() -> None:
     )
     encoder, rng = TextEncoder(shape).eval(), np.random.default_rng(0)
     ids = [rng.integers(4, 90, n).tolist() for n in (3, 9, 30, 17, 4)] * 8
-    towers = TrainedTowers(encoder, TokenLists(ids, device=torch.device("cpu")), len(ids))
+    dual_encoder = TrainedDualEncoder(encoder, TokenLists(ids, device=torch.device("cpu")), len(ids))
     rows = np.arange(len(ids))
     with torch.no_grad():
         alone = torch.cat([encoder(torch.tensor([one])) for one in ids])
-        assert torch.allclose(towers.encode(rows, towers.tokens.lengths), alone, atol=1e-5)
+        assert torch.allclose(dual_encoder.encode(rows, dual_encoder.tokens.lengths), alone, atol=1e-5)
         with torch.autocast("cpu", torch.bfloat16):  # there the bias is rounded once, for all layers
-            half = towers.encode(rows, towers.tokens.lengths)
+            half = dual_encoder.encode(rows, dual_encoder.tokens.lengths)
     assert (half * alone).sum(1).min() > 0.999
 
 

@@ -15,9 +15,9 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain import run
-from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.research.pretrain.mixture import UNKNOWN, Mixture
-from sce_desktop.research.pretrain.sets import read_material
+from sce_desktop.research.pretrain.config import DataConfig, SamplerConfig
+from sce_desktop.research.pretrain.sampler import UNKNOWN, Sampler
+from sce_desktop.research.pretrain.sets import read_training_data
 from sce_desktop.research.pretrain.teacher import Teacher, distillation
 from tests.ml.pretrain.conftest import TOPICS
 
@@ -34,39 +34,39 @@ def _with_teacher(path: Path) -> Path:
     return path
 
 
-def _teacher(world: Path, material) -> Teacher:
-    return Teacher.of(world / "teacher", material, max_tokens=32, device=torch.device("cpu"))
+def _teacher(world: Path, training_data) -> Teacher:
+    return Teacher.load(world / "teacher", training_data, max_tokens=32, device=torch.device("cpu"))
 
 
 def test_a_teacher_scores_a_batch_as_its_model_does(taught_world: Path) -> None:
-    material = read_material(DataConfig(wordnet="glosses.jsonl"), taught_world)
-    teacher = _teacher(taught_world, material)
-    batch = Mixture(
-        material.train, None, MixtureConfig(groups=2, rows=6, wordnet=0.0, distractors=0.0)
+    training_data = read_training_data(DataConfig(wordnet="glosses.jsonl"), taught_world)
+    teacher = _teacher(taught_world, training_data)
+    batch = Sampler(
+        training_data.train, None, SamplerConfig(groups=2, rows=6, wordnet=0.0, distractors=0.0)
     ).batch(3)
     model = SCEModel.from_pretrained(str(taught_world / "teacher"))
     found = teacher.scores(batch, temperature=model.config.temperature)[0].exp().numpy()
     own = batch.labels[0][batch.labels[0] >= 0]
-    texts = [material.texts.strings[n] for n in batch.texts[0]]
-    labels = [Label(material.labels.strings[n]) for n in own]
+    texts = [training_data.texts.strings[n] for n in batch.texts[0]]
+    labels = [Label(training_data.labels.strings[n]) for n in own]
     right = model.probabilities(texts, labels).probabilities
     np.testing.assert_allclose(found[:, : len(own)], right, atol=2e-3)  # vectors are kept in half precision
 
 
 def test_the_teacher_picks_labels_near_to_each_text(taught_world: Path) -> None:
-    material = read_material(DataConfig(wordnet="glosses.jsonl"), taught_world)
-    taught = _teacher(taught_world, material).taught
-    parcels = next(s for s in material.train if s.name == "parcels")
+    training_data = read_training_data(DataConfig(wordnet="glosses.jsonl"), taught_world)
+    taught = _teacher(taught_world, training_data).taught
+    parcels = next(s for s in training_data.train if s.name == "parcels")
     hits = 0
     for label, name in enumerate(sorted(TOPICS)):
         for text in parcels.texts[parcels.starts[label] : parcels.starts[label + 1]]:
             first = taught.labels[np.searchsorted(taught.texts, text), 0]
-            hits += material.labels.strings[first].casefold() == name
+            hits += training_data.labels.strings[first].casefold() == name
     assert hits > 0.7 * len(parcels.texts)
-    mixture = Mixture(
-        material.train, None, MixtureConfig(groups=3, rows=8, wordnet=0, taught=1.0), taught=taught
+    sampler = Sampler(
+        training_data.train, None, SamplerConfig(groups=3, rows=8, wordnet=0, taught=1.0), taught=taught
     )
-    batch = mixture.batch(0)
+    batch = sampler.batch(0)
     assert (batch.right == UNKNOWN).all()
     offered = {n for row in batch.labels for n in row if n >= 0}
     assert offered <= set(taught.labels.ravel().tolist())

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import places
+from sce_desktop.controllers import view_state
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.places import KEPT, Places
+from sce_desktop.controllers.view_state import MOST_PROJECTS, ViewState
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -26,9 +26,9 @@ QUERIES = (
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_comes_back_as_it_was(tmp_path: Path, query: RowQuery) -> None:
-    Places(tmp_path / "places.json").keep(tmp_path / "p.sce", query, 7)
-    assert Places(tmp_path / "places.json").of(tmp_path / "p.sce") == (query, 7)
-    assert Places(tmp_path / "places.json").folded(tmp_path / "p.sce") == frozenset()
+    ViewState(tmp_path / "places.json").keep(tmp_path / "p.sce", query, 7)
+    assert ViewState(tmp_path / "places.json").shown_last(tmp_path / "p.sce") == (query, 7)
+    assert ViewState(tmp_path / "places.json").folded(tmp_path / "p.sce") == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -36,16 +36,16 @@ def test_a_query_comes_back_as_it_was(tmp_path: Path, query: RowQuery) -> None:
 )
 def test_a_broken_file_means_the_top(tmp_path: Path, text: str) -> None:
     (tmp_path / "places.json").write_text(text, encoding="utf-8")
-    assert Places(tmp_path / "places.json").of(Path("/p.sce")) == (RowQuery(), None)
-    assert Places(tmp_path / "places.json").folded(Path("/p.sce")) == frozenset()
+    assert ViewState(tmp_path / "places.json").shown_last(Path("/p.sce")) == (RowQuery(), None)
+    assert ViewState(tmp_path / "places.json").folded(Path("/p.sce")) == frozenset()
 
 
 def test_old_projects_are_forgotten(tmp_path: Path) -> None:
-    kept = Places(tmp_path / "places.json")
-    for number in range(KEPT + 1):
+    kept = ViewState(tmp_path / "places.json")
+    for number in range(MOST_PROJECTS + 1):
         kept.keep(tmp_path / f"{number}.sce", RowQuery(seed=number), 1)
-    assert kept.of(tmp_path / "0.sce") == (RowQuery(), None)
-    assert kept.of(tmp_path / f"{KEPT}.sce")[0].seed == KEPT
+    assert kept.shown_last(tmp_path / "0.sce") == (RowQuery(), None)
+    assert kept.shown_last(tmp_path / f"{MOST_PROJECTS}.sce")[0].seed == MOST_PROJECTS
 
 
 def test_a_project_opens_where_it_was_closed(
@@ -64,7 +64,7 @@ def test_a_project_opens_where_it_was_closed(
     query = controllers.navigation.query
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    qtbot.waitUntil(lambda: not controllers.workspace.lanes.files.busy)
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
     assert controllers.navigation.query == query
@@ -74,11 +74,11 @@ def test_a_project_opens_where_it_was_closed(
 
 
 def test_a_choice_of_very_many_rows_is_not_kept_in_part(tmp_path: Path) -> None:
-    many = tuple(range(1, places.MOST_KEPT + 2))
-    kept = Places(tmp_path / "places.json")
+    many = tuple(range(1, view_state.MOST_ROW_IDS + 2))
+    kept = ViewState(tmp_path / "places.json")
     kept.keep(tmp_path / "p.sce", RowQuery(among=many, given=many, order=RowOrder.GIVEN), 7)
-    assert kept.of(tmp_path / "p.sce") == (RowQuery(), 7)
+    assert kept.shown_last(tmp_path / "p.sce") == (RowQuery(), 7)
     kept.keep(tmp_path / "p.sce", RowQuery(among=many, order=RowOrder.RANDOM, seed=3), 7)
-    assert kept.of(tmp_path / "p.sce")[0] == RowQuery(order=RowOrder.RANDOM, seed=3)
+    assert kept.shown_last(tmp_path / "p.sce")[0] == RowQuery(order=RowOrder.RANDOM, seed=3)
     kept.keep(tmp_path / "p.sce", RowQuery(given=many, order=RowOrder.GIVEN), 7)  # a queue of all rows
-    assert kept.of(tmp_path / "p.sce")[0] == RowQuery(given=many[:-1], order=RowOrder.GIVEN)
+    assert kept.shown_last(tmp_path / "p.sce")[0] == RowQuery(given=many[:-1], order=RowOrder.GIVEN)

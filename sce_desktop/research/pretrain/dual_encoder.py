@@ -20,7 +20,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from sce_desktop.ml.encoder.bert import EncoderLayer, TextEncoder
 from sce_desktop.ml.sce.sce import LabelVectors
-from sce_desktop.research.pretrain.material import Ints
+from sce_desktop.research.pretrain.training_data import Ints
 
 KERNELS = [SDPBackend.EFFICIENT_ATTENTION, SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]
 """Of attention in padded chunks. cuDNN, which torch prefers for a bias, makes a plan for every new shape:
@@ -75,17 +75,17 @@ def to_device(array: np.ndarray, device: torch.device) -> Tensor:
     return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
 
 
-class Towers(Protocol):
+class DualEncoder(Protocol):
     """Text vectors and label vectors by their numbers in the tables."""
 
     def vectors(self, texts: Ints, lengths: Ints | None, labels: Ints) -> tuple[Tensor, LabelVectors]:
         """Return unit text vectors (n, d_q) and label vectors (m, ·), float32.
 
-        ``lengths`` may cut texts short, where the towers can.
+        ``lengths`` may cut texts short, where the encoder can.
         """
 
 
-class TrainedTowers:
+class TrainedDualEncoder:
     """Encodes with the module that is being trained. E is the encoder's own token table (tied).
 
     ``tokens`` holds all texts, then all labels; ``texts`` is the number of texts.
@@ -145,7 +145,7 @@ def encode_packed(encoder: TextEncoder, p: Packed) -> Tensor:
     return F.normalize(pooled / p.lengths[:, None], dim=-1)
 
 
-class FrozenTowers:
+class FrozenDualEncoder:
     """Vectors computed once and reused in every epoch, as in the paper: only f, W and b are trained."""
 
     def __init__(self, texts: Tensor, label_tokens: Tensor, label_sentences: Tensor | None) -> None:
@@ -161,15 +161,18 @@ class FrozenTowers:
 
 
 @torch.no_grad()
-def encode_all(towers: TrainedTowers, *, half: bool, batch: int = 4096) -> tuple[Tensor, Tensor]:
+def encode_all(dual_encoder: TrainedDualEncoder, *, half: bool, batch: int = 4096) -> tuple[Tensor, Tensor]:
     """Return float16 vectors of every text and of every label, in their order."""
-    lengths = towers.tokens.lengths
+    lengths = dual_encoder.tokens.lengths
     order = np.argsort(-lengths, kind="stable")
     out = torch.zeros(
-        len(order), towers.encoder.config.hidden_size, dtype=torch.half, device=towers.tokens.device
+        len(order),
+        dual_encoder.encoder.config.hidden_size,
+        dtype=torch.half,
+        device=dual_encoder.tokens.device,
     )
     with torch.autocast(out.device.type, torch.bfloat16, enabled=half):
         for start in range(0, len(order), batch):
             rows = order[start : start + batch]
-            out[to_device(rows, out.device)] = towers.encode(rows, lengths[rows]).half()
-    return out[: towers.text_count], out[towers.text_count :]
+            out[to_device(rows, out.device)] = dual_encoder.encode(rows, lengths[rows]).half()
+    return out[: dual_encoder.text_count], out[dual_encoder.text_count :]

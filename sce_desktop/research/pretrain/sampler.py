@@ -1,4 +1,4 @@
-"""Draws training groups: texts of one set, a label list worded and filled up anew each time, WordNet glosses.
+"""Draws training groups: texts of one set, a label list worded and filled up at random, WordNet glosses.
 
 Label diversity decides, so every set and every wording is drawn from.
 """
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.research.pretrain.config import MixtureConfig
-from sce_desktop.research.pretrain.material import (
+from sce_desktop.research.pretrain.config import SamplerConfig
+from sce_desktop.research.pretrain.training_data import (
     Bools,
     FreeLabels,
     Glosses,
@@ -46,14 +46,14 @@ FACET_SHARES = (0.35, 0.4, 0.15, 0.1)
 """How often a group of free labels asks for topic, section, kind or what else fits."""
 
 
-class Mixture:
+class Sampler:
     """Draws batches. A batch follows from seed and step alone, so any process can draw any step."""
 
     def __init__(
         self,
         sets: Sequence[TrainSet],
         glosses: Glosses | None,
-        config: MixtureConfig,
+        config: SamplerConfig,
         *,
         pairs: Glosses | None = None,
         free: FreeLabels | None = None,
@@ -244,7 +244,7 @@ class Mixture:
             texts.append(s.texts[_places(s.starts, own, rng)])
             labels.append(self._word(s.wordings, own, rng))
             right.extend(s.wordings.values[own])
-        return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.of(right).values)
+        return _in_batch(np.concatenate(texts), np.concatenate(labels), Lists.pack(right).values)
 
     def _gloss_group(self, g: Glosses, rng: np.random.Generator) -> Group:
         # In-batch labels; another gloss's label is masked where it is right here too.

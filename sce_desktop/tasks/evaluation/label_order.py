@@ -19,7 +19,7 @@ SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class OrderCheck:
+class LabelOrderSensitivity:
     """``changed``: share of predictions, over rows and shuffles, that differ from those in the given order.
 
     ``rows`` is the share of rows of which at least one prediction differs.
@@ -30,7 +30,7 @@ class OrderCheck:
     rows: float
 
 
-def order_check(
+def label_order_sensitivity(
     model: TextModel,
     texts: Sequence[str],
     labels: Sequence[Label],
@@ -40,7 +40,7 @@ def order_check(
     shuffles: int,
     cache: VectorCache | None,
     progress: Progress,
-) -> OrderCheck:
+) -> LabelOrderSensitivity:
     """Score ``texts`` with ``labels`` in ``shuffles`` random orders, the same every time.
 
     Args:
@@ -67,4 +67,4 @@ def order_check(
         given = [labels[i] for i in order]
         found = model.probabilities(texts, given, multi_label=multi_label, cache=cache, progress=part)
         differs[number] = np.asarray(order)[found.probabilities.argmax(axis=1)] != usual
-    return OrderCheck(shuffles, float(differs.mean()), float(differs.any(axis=0).mean()))
+    return LabelOrderSensitivity(shuffles, float(differs.mean()), float(differs.any(axis=0).mean()))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.scoring import balance_labels, softmax
-from sce_desktop.research.skew import FEWEST_ROWS, skewed
+from sce_desktop.research.class_imbalance import FEWEST_ROWS, imbalanced
 
 
 def leaning(rows: int, labels: int, lean: float) -> tuple[np.ndarray, np.ndarray]:
@@ -21,7 +21,7 @@ def leaning(rows: int, labels: int, lean: float) -> tuple[np.ndarray, np.ndarray
 
 def test_a_real_lean_is_not_to_be_taken_away() -> None:
     gold, p = leaning(2000, 4, 0.0)
-    found = skewed(gold, p, lambda rows: balance_labels(p[rows]))
+    found = imbalanced(gold, p, lambda rows: balance_labels(p[rows]))
     assert found is not None
     assert found.resamples == 4
     assert found.with_table < found.plain
@@ -32,7 +32,7 @@ def test_a_real_lean_is_not_to_be_taken_away() -> None:
 def test_the_leading_label_has_its_share() -> None:
     gold = np.repeat([0, 1], [900, 100])
     p = np.tile(np.float32([1.0, 0.0]), (1000, 1))  # right on label 0 alone
-    found = skewed(gold, p, lambda rows: balance_labels(p[rows]))
+    found = imbalanced(gold, p, lambda rows: balance_labels(p[rows]))
     assert found is not None
     # 0 leads with 4 of 5 rows and is right on them; where 1 leads, 0 has every fifth row
     assert found.plain == pytest.approx((0.8 + 0.2) / 2, abs=0.01)
@@ -42,11 +42,11 @@ def test_the_leading_label_has_its_share() -> None:
 def test_too_few_rows_say_nothing() -> None:
     gold = np.arange(FEWEST_ROWS) % 4
     certain = np.eye(4, dtype=np.float32)[gold]
-    assert skewed(gold, certain, lambda rows: certain[rows]) is None
+    assert imbalanced(gold, certain, lambda rows: certain[rows]) is None
 
 
 def test_the_same_every_time() -> None:
     gold, p = leaning(400, 3, 1.0)
-    assert skewed(gold, p, lambda rows: balance_labels(p[rows])) == skewed(
+    assert imbalanced(gold, p, lambda rows: balance_labels(p[rows])) == imbalanced(
         gold, p, lambda rows: balance_labels(p[rows])
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sce_desktop.core.text import size_text
-from sce_desktop.core.words import plural, were
+from sce_desktop.core.text import plural, size_text
 
 
 @pytest.mark.parametrize(
@@ -13,10 +12,6 @@ from sce_desktop.core.words import plural, were
 )
 def test_a_number_of_things(count: int, said: str) -> None:
     assert plural(count, "row") == said
-
-
-def test_what_was_done_to_them() -> None:
-    assert (were(1, "label"), were(0, "row")) == ("1 label was", "0 rows were")
 
 
 @pytest.mark.parametrize(("count", "said"), [(1_300_000_000, "1.3 GB"), (90_400_000, "90 MB")])

@@ -1,4 +1,4 @@
-"""What a use of the whole table does where one label has most of its rows."""
+"""What joint prediction does under class imbalance: where one label has most of the rows."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 
-SHARE = 0.8
-MOST = 20
+LEADING_SHARE = 0.8
+MOST_LEADING_LABELS = 20
 FEWEST_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Skewed:
+class Imbalanced:
     """Mean accuracy over resamples in which one label has ``share`` of the rows, as it is and with the table.
 
     Each of ``resamples`` has another label in the lead; None where no label has enough rows for one.
@@ -27,25 +27,25 @@ class Skewed:
     with_table: float
 
 
-def skewed(
+def imbalanced(
     gold: IdArray,
     probabilities: FloatArray,
     with_table: Callable[[IdArray], FloatArray],
     *,
-    share: float = SHARE,
+    share: float = LEADING_SHARE,
     seed: int = 0,
-) -> Skewed | None:
-    """Measure ``probabilities`` (n, K) of rows with the labels ``gold`` (n,) on skewed resamples.
+) -> Imbalanced | None:
+    """Measure ``probabilities`` (n, K) of rows with the labels ``gold`` (n,) on imbalanced resamples.
 
     ``with_table`` gives the probabilities of the rows at some places as if they were the whole table.
 
     A resample has as many rows of its leading label as the set allows and of all others together what is
-    left of its rows, drawn without replacement. At most `MOST` labels lead, those with the most rows.
+    left of its rows, drawn without replacement. At most `MOST_LEADING_LABELS` labels lead, by their rows.
     """
     random = np.random.default_rng(seed)
     sizes = np.bincount(gold, minlength=probabilities.shape[1])
     found = []
-    for label in np.argsort(-sizes, kind="stable")[:MOST]:
+    for label in np.argsort(-sizes, kind="stable")[:MOST_LEADING_LABELS]:
         inside, others = np.flatnonzero(gold == label), np.flatnonzero(gold != label)
         rest = min(len(others), round(len(inside) * (1 - share) / share))
         lead = min(len(inside), round(rest * share / (1 - share)))
@@ -59,4 +59,4 @@ def skewed(
     if not found:
         return None
     plain, used = np.mean(found, axis=0)
-    return Skewed(share, len(found), float(plain), float(used))
+    return Imbalanced(share, len(found), float(plain), float(used))

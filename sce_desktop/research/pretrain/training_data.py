@@ -1,4 +1,4 @@
-"""Texts, labels and their wordings as numbers: what a mixture draws from.
+"""Texts, labels and their wordings as numbers: what the sampler draws from.
 
 Everything is integers into two tables, texts and labels, tokenised once; a group costs microseconds.
 """
@@ -60,7 +60,7 @@ class Lists:
     counts: Ints  # (n,)
 
     @classmethod
-    def of(cls, lists: Sequence[Sequence[int]]) -> Lists:
+    def pack(cls, lists: Sequence[Sequence[int]]) -> Lists:
         """Pack ``lists``."""
         counts = np.array([len(one) for one in lists], dtype=np.int64)
         values = np.full((len(lists), int(counts.max(initial=1))), -1, dtype=np.int64)
@@ -132,7 +132,9 @@ def make_set(
     starts = np.searchsorted(y[order], np.arange(len(names) + 1))
     merged = _merge(name, [[label_table.strings[i] for i in one] for one in wordings], merges)
     rows = [(a, b, label_table.add(both)) for a, b, both in merged]
-    return TrainSet(name, numbers, starts, Lists.of(wordings), np.array(rows, dtype=np.int64).reshape(-1, 3))
+    return TrainSet(
+        name, numbers, starts, Lists.pack(wordings), np.array(rows, dtype=np.int64).reshape(-1, 3)
+    )
 
 
 def _merge(name: str, wordings: Sequence[Sequence[str]], count: int) -> list[tuple[int, int, str]]:
@@ -155,7 +157,7 @@ def make_glosses(
         right.append([label for g in groups for label in g])
         own.append(len(groups[0]))
         pool.append(groups[-1][0])
-    return Glosses(np.array(texts), Lists.of(right), np.array(own), np.array(pool))
+    return Glosses(np.array(texts), Lists.pack(right), np.array(own), np.array(pool))
 
 
 def make_dictionary(
@@ -185,7 +187,7 @@ def make_dictionary(
         made.append(
             Glosses(
                 np.array([text for text, _ in own]),
-                Lists.of([[n for g in groups for n in g] for _, groups in own]),
+                Lists.pack([[n for g in groups for n in g] for _, groups in own]),
                 np.array([len(groups[0]) for _, groups in own]),
                 np.array([groups[-1][0] for _, groups in own]),
             )
@@ -229,7 +231,7 @@ def make_pairs(
             first.append([label_table.add(text[:at].strip())])
             rest.append(text_table.add(text[at:].strip()))
     own = np.ones(len(rest), dtype=np.int64)
-    return Glosses(np.array(rest), Lists.of(first), own, np.array([], dtype=np.int64))
+    return Glosses(np.array(rest), Lists.pack(first), own, np.array([], dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -269,7 +271,7 @@ def make_written(
     alike = np.eye(len(wordings), dtype=bool)
     for same in stems.values():
         alike[np.ix_(same, same)] = True
-    return WrittenSets(np.array(texts), _starts(counts), _starts(sizes), Lists.of(wordings), alike)
+    return WrittenSets(np.array(texts), _starts(counts), _starts(sizes), Lists.pack(wordings), alike)
 
 
 def _starts(counts: Sequence[int]) -> Ints:

@@ -1,4 +1,4 @@
-"""Making what was brought over from a damaged file whole: what is derived is made again, orphans go."""
+"""Rebuilds what was copied from a damaged file: derived values are computed again, orphans removed."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ _ORPHANS: Final[tuple[tuple[str, str, Callable[[int], str] | None], ...]] = (
 )
 
 
-class Mending:
+class Rebuilding:
     """Works on the new file alone, but for what indexes of the damaged one still know."""
 
     def __init__(

@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.research.pretrain.config import DataConfig, MixtureConfig
-from sce_desktop.research.pretrain.material import (
+from sce_desktop.research.pretrain.config import DataConfig, SamplerConfig
+from sce_desktop.research.pretrain.prefetch import drawn
+from sce_desktop.research.pretrain.sampler import Sampler
+from sce_desktop.research.pretrain.sets import OTHERS, read_training_data, text_id
+from sce_desktop.research.pretrain.training_data import (
     FACETS,
     Lists,
     StringTable,
@@ -19,15 +22,12 @@ from sce_desktop.research.pretrain.material import (
     make_written,
     parts_of,
 )
-from sce_desktop.research.pretrain.mixture import Mixture
-from sce_desktop.research.pretrain.prefetch import drawn
-from sce_desktop.research.pretrain.sets import OTHERS, read_material, text_id
 from tests.ml.pretrain.conftest import TOPICS, _write
 
 
 @pytest.fixture
-def material(world: Path):
-    return read_material(DataConfig(wordings="wordings.json", wordnet="glosses.jsonl"), world)
+def training_data(world: Path):
+    return read_training_data(DataConfig(wordings="wordings.json", wordnet="glosses.jsonl"), world)
 
 
 def _same(one, other) -> bool:
@@ -47,8 +47,11 @@ def test_a_label_is_worded_as_its_parts_too() -> None:
     assert parts_of("Sports") == ["Sports", "sports"]
 
 
-def test_the_same_step_gives_the_same_batch_in_any_process(material) -> None:
-    make = lambda seed: Mixture(material.train, material.glosses, MixtureConfig(groups=4, rows=8), seed=seed)  # noqa: E731
+def test_the_same_step_gives_the_same_batch_in_any_process(training_data) -> None:
+    def make(seed: int) -> Sampler:
+        config = SamplerConfig(groups=4, rows=8)
+        return Sampler(training_data.train, training_data.glosses, config, seed=seed)
+
     assert _same(make(1).batch(5), make(1).batch(5))
     assert not _same(make(1).batch(5), make(1).batch(6))
     assert not _same(make(1).batch(5), make(2).batch(5))
@@ -57,20 +60,22 @@ def test_the_same_step_gives_the_same_batch_in_any_process(material) -> None:
 
 
 @pytest.mark.parametrize("kind", [{"wordnet": 1.0}, {"wordnet": 0.0}, {"wordnet": 0.0, "mixed": 1.0}])
-def test_the_right_label_is_never_masked_and_every_label_is_real(material, kind) -> None:
-    mixture = Mixture(material.train, material.glosses, replace(MixtureConfig(groups=6, rows=16), **kind))
+def test_the_right_label_is_never_masked_and_every_label_is_real(training_data, kind) -> None:
+    sampler = Sampler(
+        training_data.train, training_data.glosses, replace(SamplerConfig(groups=6, rows=16), **kind)
+    )
     for step in range(5):
-        batch = mixture.batch(step)
+        batch = sampler.batch(step)
         p, t = np.indices(batch.right.shape)
         assert batch.mask[p, t, batch.right].all()
         assert (batch.labels[p, batch.right] >= 0).all()
         assert not (batch.mask & (batch.labels == -1)[:, None]).any()
 
 
-def test_another_right_label_of_a_gloss_is_masked(material) -> None:
-    config = MixtureConfig(groups=8, rows=16, wordnet=1.0)
-    batch = Mixture(material.train, material.glosses, config).batch(0)
-    texts, labels = material.texts.strings, material.labels.strings
+def test_another_right_label_of_a_gloss_is_masked(training_data) -> None:
+    config = SamplerConfig(groups=8, rows=16, wordnet=1.0)
+    batch = Sampler(training_data.train, training_data.glosses, config).batch(0)
+    texts, labels = training_data.texts.strings, training_data.labels.strings
     right = {"a broken box": {"box", "thing", "parcel"}, "money that goes back": {"refund", "money", "thing"}}
     seen = 0
     for p, t, k in np.ndindex(batch.mask.shape):
@@ -81,12 +86,12 @@ def test_another_right_label_of_a_gloss_is_masked(material) -> None:
     assert seen > 50
 
 
-def test_the_label_belongs_to_the_text(material) -> None:
-    config = MixtureConfig(groups=8, rows=16, wordnet=0.0, synonyms=0.0, distractors=1.0)
-    batch = Mixture(material.train, material.glosses, config).batch(0)
+def test_the_label_belongs_to_the_text(training_data) -> None:
+    config = SamplerConfig(groups=8, rows=16, wordnet=0.0, synonyms=0.0, distractors=1.0)
+    batch = Sampler(training_data.train, training_data.glosses, config).batch(0)
     for p, t in np.ndindex(batch.right.shape):
-        label = material.labels.strings[batch.labels[p, batch.right[p, t]]]
-        text = material.texts.strings[batch.texts[p, t]]
+        label = training_data.labels.strings[batch.labels[p, batch.right[p, t]]]
+        text = training_data.texts.strings[batch.texts[p, t]]
         if label == "damaged box":
             assert set(text.split()) <= set(TOPICS[label].split())
 
@@ -94,16 +99,16 @@ def test_the_label_belongs_to_the_text(material) -> None:
 def test_test_rows_of_a_train_set_are_held_out(world: Path) -> None:
     _write(world / "train" / "held.jsonl.gz", {"x": "a b c d e f g", "y": "h i j k l m"}, 20, 4, "test")
     with pytest.raises(UserError, match="held"):
-        read_material(DataConfig(sets=("held",)), world)
+        read_training_data(DataConfig(sets=("held",)), world)
 
 
 def test_missing_set_is_named(world: Path) -> None:
     with pytest.raises(UserError, match="nothing_here"):
-        read_material(DataConfig(sets=("nothing_here",)), world)
+        read_training_data(DataConfig(sets=("nothing_here",)), world)
 
 
 def test_lists_draw_only_what_they_hold() -> None:
-    lists = Lists.of([[1], [2, 3, 4], [5, 6]])
+    lists = Lists.pack([[1], [2, 3, 4], [5, 6]])
     rows = np.array([0, 1, 2] * 100)
     found = lists.draw(rows, np.random.default_rng(0).random(300), first=1)
     assert set(found[rows == 0]) == {1}
@@ -111,26 +116,26 @@ def test_lists_draw_only_what_they_hold() -> None:
     assert set(found[rows == 2]) == {6}
 
 
-def _gold(material) -> dict[str, str]:
+def _gold(training_data) -> dict[str, str]:
     return {
-        material.texts.strings[t]: material.labels.strings[s.wordings.values[n, 0]]
-        for s in material.train
+        training_data.texts.strings[t]: training_data.labels.strings[s.wordings.values[n, 0]]
+        for s in training_data.train
         for n in range(len(s.counts))
         for t in s.texts[s.starts[n] : s.starts[n + 1]]
     }
 
 
-def test_two_labels_merged_are_right_for_the_texts_of_both(material) -> None:
-    config = MixtureConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, merged=1.0)
-    texts, labels = material.texts.strings, material.labels.strings
-    gold = _gold(material)
-    merged = {number: row for s in material.train for *row, number in s.merged.tolist()}
+def test_two_labels_merged_are_right_for_the_texts_of_both(training_data) -> None:
+    config = SamplerConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, merged=1.0)
+    texts, labels = training_data.texts.strings, training_data.labels.strings
+    gold = _gold(training_data)
+    merged = {number: row for s in training_data.train for *row, number in s.merged.tolist()}
     parts = {n: {w for m in s.merged.tolist() if m[2] == n for label in m[:2]
                  for w in (labels[i] for i in s.wordings.values[label] if i >= 0)}
-             for s in material.train for n in s.merged[:, 2].tolist()}  # fmt: skip
+             for s in training_data.train for n in s.merged[:, 2].tolist()}  # fmt: skip
     seen = 0
     for step in range(4):
-        batch = Mixture(material.train, None, config, seed=step).batch(0)
+        batch = Sampler(training_data.train, None, config, seed=step).batch(0)
         for p, t in np.ndindex(batch.right.shape):
             number = int(batch.labels[p, batch.right[p, t]])
             if number in merged:
@@ -142,14 +147,14 @@ def test_two_labels_merged_are_right_for_the_texts_of_both(material) -> None:
     assert seen > 20
 
 
-def test_texts_of_labels_left_out_belong_to_other(material) -> None:
-    config = MixtureConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, others=1.0)
-    batch = Mixture(material.train, None, config, others=material.others).batch(0)
-    gold, seen = _gold(material), 0
+def test_texts_of_labels_left_out_belong_to_other(training_data) -> None:
+    config = SamplerConfig(groups=16, rows=16, wordnet=0.0, synonyms=0.0, distractors=0.0, others=1.0)
+    batch = Sampler(training_data.train, None, config, others=training_data.others).batch(0)
+    gold, seen = _gold(training_data), 0
     for p, t in np.ndindex(batch.right.shape):
-        label = material.labels.strings[batch.labels[p, batch.right[p, t]]]
-        text = material.texts.strings[batch.texts[p, t]]
-        offered = {material.labels.strings[n] for n in batch.labels[p] if n >= 0}
+        label = training_data.labels.strings[batch.labels[p, batch.right[p, t]]]
+        text = training_data.texts.strings[batch.texts[p, t]]
+        offered = {training_data.labels.strings[n] for n in batch.labels[p] if n >= 0}
         topic = gold[text]
         if label in OTHERS:
             assert topic not in offered
@@ -169,8 +174,8 @@ def test_free_labels_that_mean_the_same_never_stand_against_each_other() -> None
     ]
     owners = [([text], names) for text, names in lines]
     free = make_free_labels(owners, FACETS, text_table=texts, label_table=labels)
-    config = MixtureConfig(groups=8, rows=8, wordnet=0.0, free_labels=1.0)
-    batch = Mixture([], None, config, free=free).batch(0)
+    config = SamplerConfig(groups=8, rows=8, wordnet=0.0, free_labels=1.0)
+    batch = Sampler([], None, config, free=free).batch(0)
     right = {text: set(names) for text, names in lines}
     against = {frozenset(("Sports", "Sport")), frozenset(("Sport", "Athletics"))}
     judged = 0
@@ -188,17 +193,17 @@ def test_free_labels_that_mean_the_same_never_stand_against_each_other() -> None
 
 
 def test_a_file_of_free_labels_is_matched_by_text(world: Path) -> None:
-    plain = read_material(DataConfig(), world)
+    plain = read_training_data(DataConfig(), world)
     text = plain.texts.strings[plain.train[0].texts[0]]
     lines = [
         {"id": text_id(text), "labels": ["Narrow", "Broad", "Wide", "Note"]},
         {"id": "000000000000", "labels": ["Gone"]},
     ]
     (world / "free.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    free = read_material(DataConfig(free_labels=("free.jsonl",)), world).free
+    free = read_training_data(DataConfig(free_labels=("free.jsonl",)), world).free
     assert free is not None
     assert [plain.texts.strings[n] for n in free.texts] == [text]
-    assert "Gone" not in read_material(DataConfig(free_labels=("free.jsonl",)), world).labels.strings
+    assert "Gone" not in read_training_data(DataConfig(free_labels=("free.jsonl",)), world).labels.strings
 
 
 def test_broader_categories_of_a_set_s_labels_are_right_for_their_texts(world: Path) -> None:
@@ -211,13 +216,13 @@ def test_broader_categories_of_a_set_s_labels_are_right_for_their_texts(world: P
         "news": {"sports": ["Leisure"]},
     }
     (world / "broader.json").write_text(json.dumps(broader))
-    material = read_material(DataConfig(broader="broader.json"), world)
-    config = MixtureConfig(groups=8, rows=16, wordnet=0.0, broader=1.0)
-    batch = Mixture(material.train, None, config, broader=material.broader).batch(0)
-    gold = _gold(material)
+    training_data = read_training_data(DataConfig(broader="broader.json"), world)
+    config = SamplerConfig(groups=8, rows=16, wordnet=0.0, broader=1.0)
+    batch = Sampler(training_data.train, None, config, broader=training_data.broader).batch(0)
+    gold = _gold(training_data)
     for p, t in np.ndindex(batch.right.shape):
-        label = material.labels.strings[batch.labels[p, batch.right[p, t]]]
-        own = gold[material.texts.strings[batch.texts[p, t]]]
+        label = training_data.labels.strings[batch.labels[p, batch.right[p, t]]]
+        own = gold[training_data.texts.strings[batch.texts[p, t]]]
         assert label in broader.get("parcels", {}).get(own, []) + broader["news"].get(own, [])
     assert len({int(n) for n in batch.labels.ravel()} - {-1}) == 4
 
@@ -244,18 +249,18 @@ WRITTEN = [
 def _written(lines: list, **kind: float) -> tuple:
     texts, labels = StringTable(), StringTable()
     written = make_written(lines, text_table=texts, label_table=labels)
-    config = MixtureConfig(groups=24, rows=16, wordnet=0.0, written=1.0, **kind)
-    return texts.strings, labels.strings, Mixture([], None, config, written=written)
+    config = SamplerConfig(groups=24, rows=16, wordnet=0.0, written=1.0, **kind)
+    return texts.strings, labels.strings, Sampler([], None, config, written=written)
 
 
 def test_a_written_text_has_its_own_label_and_sees_its_own_set() -> None:
-    texts, labels, mixture = _written(WRITTEN, all_labels=1.0)
+    texts, labels, sampler = _written(WRITTEN, all_labels=1.0)
     right = {text: {name, other} for line in WRITTEN for name, other, *own in line["labels"] for text in own}
     sets = [{word.casefold() for label in line["labels"] for word in label[:2]} for line in WRITTEN]
     of_text = {text: i for i, line in enumerate(WRITTEN) for _, _, *own in line["labels"] for text in own}
     both = 0
     for step in range(4):
-        batch = mixture.batch(step)
+        batch = sampler.batch(step)
         for p, t in np.ndindex(batch.right.shape):
             text = texts[batch.texts[p, t]]
             assert labels[batch.labels[p, batch.right[p, t]]].casefold() in {
@@ -268,10 +273,10 @@ def test_a_written_text_has_its_own_label_and_sees_its_own_set() -> None:
 
 
 def test_labels_of_two_written_sets_that_share_a_stem_never_stand_against_each_other() -> None:
-    texts, labels, mixture = _written(WRITTEN, all_labels=1.0, synonyms=0.0)
+    texts, labels, sampler = _written(WRITTEN, all_labels=1.0, synonyms=0.0)
     seen = 0
     for step in range(4):
-        batch = mixture.batch(step)
+        batch = sampler.batch(step)
         for p, t in np.ndindex(batch.right.shape):
             if texts[batch.texts[p, t]] == "this racket broke":
                 names = {labels[n] for n in batch.labels[p][batch.mask[p, t]]}
@@ -283,9 +288,11 @@ def test_labels_of_two_written_sets_that_share_a_stem_never_stand_against_each_o
 def test_written_sets_are_read_with_the_rest(world: Path) -> None:
     path = world / "written.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in WRITTEN), encoding="utf-8")
-    material = read_material(DataConfig(wordings="wordings.json", written=("written.jsonl",)), world)
-    assert material.written is not None
-    assert len(material.written.label_starts) == 3
+    training_data = read_training_data(
+        DataConfig(wordings="wordings.json", written=("written.jsonl",)), world
+    )
+    assert training_data.written is not None
+    assert len(training_data.written.label_starts) == 3
     path.write_text('{"kind": "news"}\n', encoding="utf-8")
     with pytest.raises(UserError, match=r"written\.jsonl is not a file of label sets"):
-        read_material(DataConfig(wordings="wordings.json", written=("written.jsonl",)), world)
+        read_training_data(DataConfig(wordings="wordings.json", written=("written.jsonl",)), world)

@@ -1,11 +1,11 @@
-"""Work for a panel that is done only while somebody looks at it, and caught up with when somebody does.
+"""Work for a panel that is done only while the panel is visible, and caught up with when it becomes so.
 
-self.looking = Looking(self, PAUSE_MS)
-self.looking.due.connect(self._measure)         # the panel is on the screen, and something has changed
-workspace.annotationsChanged.connect(self.looking.soon)
-self.looking.follow(workspace.submit(...))      # nothing is due while this job runs
-self.looking.forget()                           # another project: no job, nothing due
-self.looking.changed.connect(...)               # whether anybody looks
+self.visibility = VisibilityGate(self, PAUSE_MS)
+self.visibility.due.connect(self._measure)         # the panel is on the screen, and something has changed
+workspace.annotationsChanged.connect(self.visibility.soon)
+self.visibility.follow(workspace.submit(...))      # nothing is due while this job runs
+self.visibility.forget()                           # another project: no job, nothing due
+self.visibility.changed.connect(...)               # whether anybody looks
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ def is_seen(widget: QWidget) -> bool:
     return widget.isVisible() and not widget.visibleRegion().isEmpty()
 
 
-class Looking(QObject):
+class VisibilityGate(QObject):
     """Belongs to a panel. ``pause`` is in ms, between a change and the work that follows it.
 
     With ``rest``, a job is followed by a pause of at least so many times its length: what is slow must leave
-    its lane to the table.
+    its worker to the table.
     """
 
     changed = Signal(bool)  # somebody looks, or nobody any more
@@ -128,10 +128,10 @@ class Looking(QObject):
 
     @Slot()
     def _check(self) -> None:
-        QTimer.singleShot(0, self, self._tell)  # when everything has its place
+        QTimer.singleShot(0, self, self._update_seen)  # when everything has its place
 
     @Slot()
-    def _tell(self) -> None:
+    def _update_seen(self) -> None:
         seen = self.seen
         if seen and self._wanted is not None and self.job is None and not self._timer.isActive():
             self._timer.start(0)

@@ -1,4 +1,4 @@
-"""Where one was in each project: filters, order, row, folded groups: a review continues where it stopped."""
+"""The last view of each project: filters, order, row, folded groups. A review continues where it stopped."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
 
-KEPT = 30  # projects
-MOST_KEPT = 20_000  # that are named one by one: the file is written while the window closes
+MOST_PROJECTS = 30  # projects
+MOST_ROW_IDS = 20_000  # that are named one by one: the file is written while the window closes
 
 
 def to_json(query: RowQuery) -> dict[str, Any]:
@@ -26,9 +26,9 @@ def to_json(query: RowQuery) -> dict[str, Any]:
     A choice of very many rows is not kept: a part of it would look like all of it. An order of very many is
     kept as far as people get; the other rows follow in file order.
     """
-    if query.among is not None and len(query.among) > MOST_KEPT:
+    if query.among is not None and len(query.among) > MOST_ROW_IDS:
         query = without_filters(query)
-    query = replace(query, given=query.given[:MOST_KEPT])
+    query = replace(query, given=query.given[:MOST_ROW_IDS])
     plain = asdict(RowQuery())
     return {name: value for name, value in asdict(query).items() if value != plain[name]}
 
@@ -50,25 +50,25 @@ def from_json(stored: dict[str, Any]) -> RowQuery:
     return RowQuery(**found)
 
 
-class Places:
-    """Kept in a small file beside the settings; losing it loses no work, so failing to write it is silent."""
+class ViewState:
+    """Views in a small file beside the settings. Losing it loses no work, so failed writes are silent."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
 
-    def of(self, project: Path) -> tuple[RowQuery, int | None]:
+    def shown_last(self, project: Path) -> tuple[RowQuery, int | None]:
         """Return the query and the row that were shown last; every row from the top if nothing is known."""
         try:
-            place = self._read()[str(project)]
-            row = place.get("row")
-            return from_json(place["query"]), row if isinstance(row, int) else None
+            state = self._read()[str(project)]
+            row = state.get("row")
+            return from_json(state["query"]), row if isinstance(row, int) else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return RowQuery(), None
 
     def folded(self, project: Path) -> frozenset[str]:
         """Return the groups of labels that were folded, by the names of their parents."""
-        place = self._read().get(str(project))
-        found = place.get("folded") if isinstance(place, dict) else None
+        state = self._read().get(str(project))
+        found = state.get("folded") if isinstance(state, dict) else None
         return (
             frozenset(name for name in found if isinstance(name, str))
             if isinstance(found, list)
@@ -77,10 +77,10 @@ class Places:
 
     def keep(self, project: Path, query: RowQuery, row: int | None, folded: Iterable[str] = ()) -> None:
         """Remember where one is."""
-        places = self._read()
-        places.pop(str(project), None)
-        places[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
-        newest = dict(list(places.items())[-KEPT:])
+        states = self._read()
+        states.pop(str(project), None)
+        states[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
+        newest = dict(list(states.items())[-MOST_PROJECTS:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_beside(self._file) as aside:

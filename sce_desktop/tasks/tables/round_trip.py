@@ -22,7 +22,7 @@ from sce_desktop.core.tables import Cell, first_cells
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
-from sce_desktop.tasks.tables.columns import ListCells, beside, tell_alike
+from sce_desktop.tasks.tables.columns import ListCells, beside, report_alike
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 
 _BATCH = 5000
@@ -31,7 +31,7 @@ _MOST_CHARACTERS = 40  # of a bad cell that is shown
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class RoundTripRow:
     """What a table says about one row."""
 
     names: tuple[str, ...] = ()
@@ -43,10 +43,10 @@ class Carried:
     note: str = ""
 
 
-_NOTHING = Carried()
+_NOTHING = RoundTripRow()
 
 
-def _taken_apart(row: Carried, number: int, cells: ListCells) -> Carried:
+def _taken_apart(row: RoundTripRow, number: int, cells: ListCells) -> RoundTripRow:
     """Return a row whose one name may be a list of names; an empty list says that none fits."""
     if not row.names:
         return row
@@ -70,7 +70,7 @@ def _beside(columns: Sequence[str], ours: Iterable[str]) -> list[str]:
     return beside(columns, ours, SilentProgress())
 
 
-class CarriedAnnotations:
+class RoundTripImport:
     """Reads annotations off a table's rows while they stream by, and keeps them in the project afterwards.
 
     Args:
@@ -90,7 +90,7 @@ class CarriedAnnotations:
         self._named: list[str] = []  # labels that the header names, in their order
         if ours_at is not None:
             self._read_header(columns, ours_at + len(DECISION_COLUMNS))
-        self._rows: list[Carried] = []
+        self._rows: list[RoundTripRow] = []
         self._read = 0
         self._bad: list[str] = []  # cells of ours that were edited into something else
         self._bad_count = 0
@@ -133,7 +133,7 @@ class CarriedAnnotations:
             self._rows += [self.read(cells) for cells in batch]
             yield [first_cells(cells, self._ours_at) for cells in batch]
 
-    def read(self, cells: Sequence[Cell]) -> Carried:
+    def read(self, cells: Sequence[Cell]) -> RoundTripRow:
         """Return what the cells of the next row say."""
         self._read += 1
         if self._ours_at is not None:
@@ -141,9 +141,9 @@ class CarriedAnnotations:
         name = cells[self._gold_at] if self._gold_at is not None else None
         if name is None or is_blank(name):
             return _NOTHING
-        return Carried((name,), Decision.LABEL)
+        return RoundTripRow((name,), Decision.LABEL)
 
-    def _read_ours(self, cells: Sequence[Cell]) -> Carried:
+    def _read_ours(self, cells: Sequence[Cell]) -> RoundTripRow:
         assert self._ours_at is not None
         label, decided, unsure, flag, note, decided_at = cells[
             self._ours_at : self._ours_at + len(DECISION_COLUMNS)
@@ -171,8 +171,8 @@ class CarriedAnnotations:
             if not is_blank(mark) and mark not in ("0", "1"):
                 self._report(N_("row {row}: “{cell}” is neither 1 nor 0"), mark)
         moment = self._moment(decided_at)
-        carried = Carried(names, decision, origin, moment, unsure == "1", flag == "1", note or "")
-        return _NOTHING if carried == _NOTHING else carried
+        incoming = RoundTripRow(names, decision, origin, moment, unsure == "1", flag == "1", note or "")
+        return _NOTHING if incoming == _NOTHING else incoming
 
     def _moment(self, cell: Cell) -> str:
         """Return a moment as it is stored, in UTC; empty where the cell holds none."""
@@ -197,7 +197,7 @@ class CarriedAnnotations:
                 shown = f"{shown[:_MOST_CHARACTERS]}…"
             self._bad.append(_(message, row=self._read, cell=shown))
 
-    def tell_bad_cells(self, progress: Progress) -> None:
+    def report_bad_cells(self, progress: Progress) -> None:
         """Warn of cells of ours that do not say what they should: they are passed over."""
         if self._bad:
             more = self._bad_count - len(self._bad)
@@ -228,11 +228,11 @@ class CarriedAnnotations:
         if lists and self._ours_at is None and self._gold_at is not None:
             listed = ListCells(self.columns[self._gold_at])
             self._rows = [_taken_apart(row, number, listed) for number, row in enumerate(self._rows, start=1)]
-            listed.tell(progress)
-        self.tell_bad_cells(progress)
+            listed.report(progress)
+        self.report_bad_cells(progress)
         known = {label_key(label.name) for label in labels}
         names = [*self._named, *(name for row in self._rows for name in row.names)]
-        tell_alike([*(label.name for label in labels), *names], progress)
+        report_alike([*(label.name for label in labels), *names], progress)
         met = distinct_labels(names)
         wanted = [*labels, *(label for label in met if label_key(label.name) not in known)]
         if not wanted and all(row is _NOTHING for row in self._rows):

@@ -16,8 +16,8 @@ from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project
-from sce_desktop.tasks.tables.carried import our_columns
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, export_table
+from sce_desktop.tasks.tables.round_trip import our_columns
 from sce_desktop.tasks.tables.tables import import_table, read_labels, write_labels
 from tests.tasks.fakes import FakeModel
 
@@ -203,7 +203,7 @@ def names_of(project: Project, row_id: int) -> list[str]:
         ({"label": "a", "decided_at": "2026-13-01T00:00:00"}, ["a"], "is not a date and time"),
     ],
 )
-def test_bad_cells_are_told_by_row_and_nothing_else_is_lost(
+def test_bad_cells_are_reported_by_row_and_nothing_else_is_lost(
     tmp_path: Path, cells: dict[str, str], names: list[str], told: str
 ) -> None:
     fine = {"label": "a", "decided": "hand", "labels": '["a"]', "decided_at": "2026-01-02T03:04:05.678+00:00"}
