@@ -67,6 +67,49 @@ def test_the_promised_json(
     assert found["calibrated"] is False
 
 
+def test_a_head_is_chosen_or_asked_for(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "auto", model, "--json") == 0
+    found = json.loads(capsys.readouterr().out)["head"]
+    assert set(found["ways"]) == {"zero-shot", "sce", "logistic", "product"}
+    assert found["way"] == found["best"]
+    assert "validation rows" in found["reason"]
+    for one in found["ways"].values():
+        low, high = one["interval"]
+        assert low <= one["accuracy"] <= high
+        assert one["difference"]["won"] >= 0
+    assert finetune(table, tmp_path / "mine", model, "--head", "logistic") == 0
+    told = capsys.readouterr().out
+    assert "Logistic regression, as you asked for." in told
+    assert told.count("SCE head ") == told.count("Product of both ") == 1
+    head = json.loads((tmp_path / "mine" / "config.json").read_text(encoding="utf-8"))["head"]
+    assert (head["way"], head["labels"]) == ("logistic", NAMES)
+    card = (tmp_path / "mine" / "README.md").read_text(encoding="utf-8")
+    assert "- Head: logistic regression on the text vectors\n" in card
+
+
+def test_a_project_is_fine_tuned(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = str(tmp_path / "p.sce")
+    assert cli.main(["project", "create", project, table, "--text", "text", "--gold", "topic"]) == 0
+    capsys.readouterr()
+    arguments = ["project", "finetune", project, "--model", model]
+    assert cli.main([*arguments, "--head", "sce", "--use", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["name"], found["train_rows"], found["active"]) == ("version 1", 18, True)
+    assert (found["head"]["way"], found["measured"]) == ("sce", 18)
+    assert found["after"]["accuracy"] > found["before"]["accuracy"]
+    assert cli.main([*arguments, "--name", "second"]) == 0
+    told = capsys.readouterr().out
+    assert told.startswith(f"second of {model}: fine-tuned on 18 rows\n")
+    assert "Logistic regression " in told
+    assert cli.main(["project", "info", project, "--json"]) == 0
+    versions = json.loads(capsys.readouterr().out)["versions"]
+    assert [(one["name"], one["active"]) for one in versions] == [("version 1", True), ("second", False)]
+
+
 def test_the_folder_is_a_model(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -86,6 +86,11 @@ def add_command(commands: options.Commands) -> None:
         help="with --few-shot: also SetFit, at 8 and 16 rows per label in 3 draws (slow; extra setfit)",
     )
     parser.add_argument(
+        "--heads",
+        action="store_true",
+        help="with --few-shot: instead of simpler methods, each head of a version and the chosen one",
+    )
+    parser.add_argument(
         "--trained-head",
         action="store_true",
         help="with --few-shot: also train the SCE's weights, which the fine-tune keeps unchanged",
@@ -299,6 +304,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
         setfit=args.setfit,
         adapt_embedder=args.adapt_embedder,
         whole_table=args.whole_table,
+        heads=args.heads,
         max_rows=args.max_rows,
         cache=cache,
         progress=progress,

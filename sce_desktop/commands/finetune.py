@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.commands import finetune_llm, options
 from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -56,6 +57,7 @@ def add_command(commands: options.Commands) -> None:
         help="also fine-tune the text encoder (LoRA, takes minutes, estimated before the start); kept only "
         "if it is at least as accurate on validation rows and gives their labels a higher probability",
     )
+    options.add_head(parser)
     options.add_models(parser)
     finetune_llm.add_options(parser)
     options.add_table(parser)
@@ -68,6 +70,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     if finetune_llm.is_llm(args.model):
         if args.adapt_embedder:
             raise UserError("A language model has no text encoder: remove --adapt-embedder.")
+        if args.head != "auto":
+            raise UserError("A language model has no heads to choose among: remove --head.")
         return finetune_llm.run(args, progress)
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
@@ -105,6 +109,7 @@ def _settings(args: argparse.Namespace) -> FinetuneSettings:
         lr=usual.lr if args.lr is None else args.lr,
         seed=args.seed,
         adapt_embedder=args.adapt_embedder,
+        head=options.head_of(args),
     )
 
 
@@ -117,17 +122,20 @@ def _lines(report: FineTuneReport) -> list[str]:
     ]
     if found.before is not None and found.after is not None and found.logistic is not None:
         lines.append(f"On {plural(found.measured, 'row')}, {how}:")
-        for name, one in (
-            ("before", found.before),
-            ("after", found.after),
-            ("logistic regression", found.logistic),
-        ):
+        others = [("logistic regression", found.logistic)]
+        if found.head is not None:
+            others = [
+                (NAMES[one.way], one.figures) for one in found.head.ways if one.way is not Way.ZERO_SHOT
+            ]
+        for name, one in (("before", found.before), ("after", found.after), *others):
             low, high = one.interval
             lines.append(
-                f"{name:20} {one.accuracy:6.1%} ({low:.1%} to {high:.1%})  macro-F1 {one.macro_f1:.1%}  "
+                f"{name:23} {one.accuracy:6.1%} ({low:.1%} to {high:.1%})  macro-F1 {one.macro_f1:.1%}  "
                 f"ECE {one.ece:.3f}"
             )
     lines.append(found.difference.sentence)
+    if found.head is not None:
+        lines.append(found.head.reason)
     lines += untested_line(found.untested)
     if found.encoder is not None:
         lines.append(found.encoder.sentence)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.precision import AUTO, PRECISIONS
 from sce_desktop.core.progress import Progress
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sce_desktop.core.runs import TextModel, VectorCache
     from sce_desktop.core.tables import TableOptions
     from sce_desktop.ml.hub.session import ModelSession
+    from sce_desktop.store.project import Project
     from sce_desktop.tasks.evaluation.final_labels import FinalReport
     from sce_desktop.tasks.evaluation.gold import GoldSource
     from sce_desktop.tasks.scoring.choice import Choice
@@ -202,6 +204,23 @@ def add_merge(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="merge labels that look the same (Late, late) into the given one, or the most frequent one",
     )
+
+
+def add_head(parser: argparse.ArgumentParser) -> None:
+    """Add ``--head``: the way in which the result of a fine-tune predicts."""
+    parser.add_argument(
+        "--head",
+        choices=("auto", *(way.value for way in Way if way is not Way.ZERO_SHOT)),
+        default="auto",
+        help="how the new model predicts: the SCE head, logistic regression on the text vectors, the product "
+        "of both, or the SCE head on a fine-tuned text encoder (adapted, implies --adapt-embedder); auto "
+        "(default): what cross-validation chooses",
+    )
+
+
+def head_of(args: argparse.Namespace) -> Way | None:
+    """Return the way that ``--head`` names; None: the one that cross-validation chooses."""
+    return None if args.head == "auto" else Way(args.head)
 
 
 def add_force(parser: argparse.ArgumentParser, what: str = "a file") -> None:
@@ -473,3 +492,18 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Path):
         return str(value)
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")
+
+
+def open_project(path: Path, *, read_only: bool = False) -> Project:
+    """Open a project file.
+
+    Raises:
+        UserError: It is missing, damaged, or cannot be written though it is to be.
+    """
+    from sce_desktop.store.project import Project
+
+    project = Project.open(path, read_only=read_only, older=read_only)
+    if project.read_only and not read_only:
+        project.close()
+        raise UserError(project.read_only_reason)
+    return project

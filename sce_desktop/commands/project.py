@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options
+from sce_desktop.commands import options, project_finetune
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -53,6 +53,9 @@ def add_command(commands: options.Commands) -> None:
     options.add_labels(action)
     options.add_models(action)
     options.add_joint(action, kept=True)
+
+    action = _add(actions, "finetune", "fine-tune the model on the project's labels", project_finetune.run)
+    project_finetune.add_options(action)
 
     _add(actions, "info", "show what the project contains", info)
 
@@ -360,13 +363,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _open(path: Path, *, read_only: bool = False) -> Project:
-    from sce_desktop.store.project import Project
-
-    project = Project.open(path, read_only=read_only, older=read_only)
-    if project.read_only and not read_only:
-        project.close()
-        raise UserError(project.read_only_reason)
-    return project
+    return options.open_project(path, read_only=read_only)
 
 
 def _facts(project: Project) -> dict[str, Any]:

@@ -4,6 +4,7 @@ tuner = controllers.tuner
 tuner.start(FinetuneSettings())       the button; `job` and `watch` are there while it runs
 tuner.stop_and_keep(), tuner.cancel() ends the measuring and keeps a model; keeps nothing
 tuner.versions                        all versions, oldest first, as far as they have been read
+tuner.use_way(version, way)           uses the same fine-tune in another way, as a version of its own
 tuner.delete(version), .export(version, folder)
 tuner.changed, tuner.made(version)    job, versions; a version was made by the button
 """
@@ -20,6 +21,7 @@ from sce_desktop.controllers import tuning_work
 from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
@@ -225,6 +227,29 @@ class Tuner(QObject):
         )
 
     # --- versions ------------------------------------------------------------------------------------------
+
+    @Slot(object, object)
+    def use_way(self, version: ModelVersion, way: Way) -> None:
+        """Use the fine-tune of ``version`` in another way; the version for that is made once."""
+        if self._workspace.project is None or self._workspace.refuses_edit():
+            return
+        job = self._workspace.submit(
+            in_worker("sce_desktop.tasks.training.ways", "in_way", takes_progress=False),
+            self._workspace.project,
+            version,
+            way,
+            title=_("Using another way to predict"),
+            worker="edits",
+        )
+        job.finished.connect(self._on_way)
+
+    @Slot(object)
+    def _on_way(self, version: ModelVersion) -> None:
+        if all(one.id != version.id for one in self.versions):
+            self.versions = (*self.versions, version)
+            self._workspace.versionsChanged.emit()
+        self.made.emit(version)
+        self._scorer.use_version(version.id)
 
     def delete(self, version: ModelVersion) -> None:
         """Remove a version for good; if it was in use, the base model is used again."""

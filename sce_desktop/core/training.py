@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.comparison import Difference, from_counts
+from sce_desktop.core.heads import HeadReport, Way
 
 if TYPE_CHECKING:
     from sce_desktop.core.metrics import Measures
@@ -32,6 +33,7 @@ class FinetuneSettings:
 
     ``origins``: which annotations of a project are learned from; those given in bulk are never measured on.
     ``adapt_embedder``: whether the text encoder is fine-tuned too (`ml.finetune.finetune_embedder`).
+    ``head``: the way to predict in; None: the one that cross-validation chooses.
     """
 
     epochs: int = 100
@@ -40,6 +42,12 @@ class FinetuneSettings:
     balanced: bool = True
     adapt_embedder: bool = False
     origins: tuple[Origin, ...] = MEASURED_ON
+    head: Way | None = None
+
+    def __post_init__(self) -> None:
+        """Fine-tune the text encoder where that is the way to predict in."""
+        if self.head is Way.ADAPTED:
+            object.__setattr__(self, "adapt_embedder", True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +161,8 @@ class TrainingReport:
 
     ``before`` (the base model), ``after`` and ``logistic`` (a logistic regression on the text vectors alone,
     fitted on the same rows) are None where no row could be measured. ``baselines``: the project's other
-    models on the same rows, by alias. ``left_out``: labelled rows not learned from, by reason.
+    models on the same rows, by alias. ``left_out``: labelled rows not learned from, by reason. ``head``: the
+    way to predict in, None where an older program made the version: it had but one.
     ``untested``: labels of which no row could be measured. ``problem``: why a project's figures could not be
     read, in one sentence; what could not be read is as if it were absent.
     """
@@ -169,6 +178,7 @@ class TrainingReport:
     untested: tuple[str, ...] = ()
     changed_rows: tuple[ChangedRow, ...] = ()
     encoder: EncoderReport | None = None
+    head: HeadReport | None = None
     fit: Fit = field(default_factory=Fit)
     problem: str = ""
 

@@ -10,6 +10,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.labels import check_scorable, clean_labels, distinct_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import TextModel, VectorCache
@@ -92,6 +93,7 @@ class SCEClassifier:
         lr: float = 1.0,
         seed: int = 0,
         adapt_embedder: bool = False,
+        head: str = "auto",
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> SCEClassifier:
@@ -109,16 +111,22 @@ class SCEClassifier:
             seed: Random seed of the folds that choose the hyper-parameters.
             adapt_embedder: Fine-tune the text encoder too, which takes minutes where the rest takes seconds;
                 kept only if it is no worse and more confident on held-out texts.
+            head: How it predicts from then on: "sce", "logistic" (regression on the text vectors), "product"
+                (of both), "adapted" (with a text encoder that is fine-tuned too), or "auto": what
+                cross-validation chooses.
             cache: Of text vectors.
             progress: Told of the work; may cancel it, then nothing has changed.
 
         Raises:
-            ValueError: Not as many labels as texts, a label in ``y`` that is not among ``labels``, a blank
-                text, fewer than two labels with texts, or an embedder that cannot be adapted.
+            ValueError: No such head, not as many labels as texts, a label in ``y`` that is not among
+                ``labels``, a blank text, fewer than two labels with texts, or an embedder that cannot be
+                adapted.
             TypeError: ``texts``, ``y`` or ``labels`` is a single string.
         """
         if isinstance(texts, str) or isinstance(y, str):
             raise TypeError("texts and y must be lists of strings")
+        if head not in ("auto", *Way):
+            raise ValueError(f"There is no head {head!r}: choose auto, sce, logistic, product or adapted.")
         answers = list(y)
         if len(texts) != len(answers):
             raise ValueError(f"There are {len(texts)} texts and {len(answers)} labels: give one for each.")
@@ -129,13 +137,20 @@ class SCEClassifier:
         place_of = {label.name: place for place, label in enumerate(chosen)}
         if strange := [name for name in dict.fromkeys(answers) if name not in place_of]:
             raise ValueError(f"{strange[0]!r} is not among the labels: give all of them.")
+        settings = FinetuneSettings(
+            epochs=epochs,
+            lr=lr,
+            seed=seed,
+            adapt_embedder=adapt_embedder,
+            head=None if head == "auto" else Way(head),
+        )
         try:
-            tuned = (finetune_embedder if adapt_embedder else finetune)(
+            tuned = (finetune_embedder if settings.adapt_embedder else finetune)(
                 self.model,
                 texts,
                 [place_of[name] for name in answers],
                 chosen,
-                settings=FinetuneSettings(epochs=epochs, lr=lr, seed=seed, adapt_embedder=adapt_embedder),
+                settings=settings,
                 cache=cache,
                 progress=progress or SilentProgress(),
             )

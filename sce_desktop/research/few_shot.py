@@ -39,6 +39,7 @@ class FewShotReport:
     accuracies: dict[str, dict[int, dict[str, list[float]]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     baselines: dict[str, str] = field(default_factory=dict)  # the model behind each, by alias
+    chosen: dict[str, dict[int, dict[str, int]]] = field(default_factory=dict)  # draws by the way chosen
 
     @property
     def methods(self) -> list[str]:
@@ -80,6 +81,7 @@ class FewShotReport:
                 for size in self.sizes
             },
             "baselines": self.baselines,
+            **({"chosen": self.chosen} if self.chosen else {}),
             "seconds": self.seconds,
         }
 
@@ -118,6 +120,7 @@ def few_shot(
     setfit: bool = False,
     adapt_embedder: bool = False,
     whole_table: bool = False,
+    heads: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> FewShotReport:
@@ -139,6 +142,8 @@ def few_shot(
             `SETFIT_DRAWS` draws.
         adapt_embedder: Measure the slower fine-tune too, which adapts the text embedder.
         whole_table: Measure every way also where it counts in what the rows without a label say.
+        heads: Instead of the simpler ways, measure the head that a version chooses beside each of its own
+            (`research.few_shot_heads`).
         trained_head: Measure training the SCE's own weights too, instead of the correction and above it.
         cache: Of text vectors.
         progress: Told of draws; asked at every step whether to go on.
@@ -149,6 +154,7 @@ def few_shot(
     """
     from sce_desktop.ml.sce.model import SCEModel
     from sce_desktop.ml.similarity import SimilarityModel
+    from sce_desktop.research.few_shot_heads import EveryWay
     from sce_desktop.research.few_shot_learning import AdaptedEmbedder, Draw, TrainedHead, learners, space_of
 
     if setfit:
@@ -161,12 +167,17 @@ def few_shot(
     if len(baselines) > 1:
         raise UserError("--few-shot evaluates one baseline at a time: give one --baseline.")
     baseline = beside(baselines[0] if baselines else Baseline("similarity"), model)
-    ours, theirs = source.model(model), source.baseline(baseline.spec)
-    if isinstance(ours, SCEModel) and not isinstance(theirs, SimilarityModel):
-        raise UserError(f"{baseline.spec} is not a similarity baseline: give another one.")
-    if not isinstance(ours, SCEModel) or not isinstance(theirs, SimilarityModel):
+    ours = source.model(model)
+    if not isinstance(ours, SCEModel):
         raise UserError(f"{model} is not an SCE model: give another one.")
-    report = FewShotReport(baselines={baseline.alias: baseline.model or default_of(baseline.kind)})
+    compared: dict[str, SCEModel | SimilarityModel] = {ours.name: ours}
+    report = FewShotReport()
+    if not heads:
+        theirs = source.baseline(baseline.spec)
+        if not isinstance(theirs, SimilarityModel):
+            raise UserError(f"{baseline.spec} is not a similarity baseline: give another one.")
+        compared[baseline.alias] = theirs
+        report.baselines[baseline.alias] = baseline.model or default_of(baseline.kind)
     spent: dict[str, float] = defaultdict(float)
     for name in names:
         labelled = load_set(data_dir, name)
@@ -181,10 +192,8 @@ def few_shot(
             continue
         before = time.perf_counter()
         spaces = {
-            one.name if one is ours else baseline.alias: space_of(
-                one, texts, labels, cache=cache, progress=progress
-            )
-            for one in (ours, theirs)
+            title: space_of(one, texts, labels, cache=cache, progress=progress)
+            for title, one in compared.items()
         }
         spent["embed"] += time.perf_counter() - before
         report.rows[name] = len(texts)
@@ -194,8 +203,13 @@ def few_shot(
                 (title, way): learner
                 for title in spaces
                 for way, learner in learners(whole_table=whole_table).items()
-                if title == ours.name or not way.startswith("fine-tune")
+                if (title == ours.name or not way.startswith("fine-tune"))
+                and (way.startswith("zero-shot") or not heads)
             }
+            every_way = None
+            if heads:
+                every_way = EveryWay(ours, texts, labels, joint=whole_table)
+                ways |= {(ours.name, way): learner for way, learner in every_way.learners().items()}
             if trained_head:
                 ways[ours.name, "head"] = TrainedHead(ours, labels, corrected=False)
                 ways[ours.name, "fine-tune and head"] = TrainedHead(ours, labels, corrected=True)
@@ -216,6 +230,8 @@ def few_shot(
                     spent[f"{title} {way}"] += time.perf_counter() - before
                     found[f"{title} {way}"].append(float((answers == gold[test]).mean()))
             report.accuracies[name][size] = found
+            if every_way is not None:
+                report.chosen.setdefault(name, {})[size] = dict(every_way.chosen)
     if not report.accuracies:
         raise UserError("No set has enough rows for any size: give other sets or smaller sizes.")
     report.seconds = {**spent, "total": time.perf_counter() - started}

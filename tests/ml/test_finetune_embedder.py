@@ -11,6 +11,7 @@ import torch
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import Epoch
 from sce_desktop.core.training import FinetuneSettings
@@ -20,7 +21,7 @@ from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, pace_of, w
 from sce_desktop.ml.finetune.fitting import Fitter
 from sce_desktop.ml.finetune.recipes import FOLDS, adapter_steps, adapter_work
 from sce_desktop.ml.finetune.standard import FineTuned, finetune
-from sce_desktop.ml.finetune.versions import changed_weights, with_changes
+from sce_desktop.ml.finetune.versions import changed_weights, in_other_way, in_way, with_changes
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.test_finetune import GOLD, LABELS, TEXTS, StopsAt, right
 from tests.ml.tiny import DictCache, tiny_sce_model
@@ -206,6 +207,39 @@ def test_where_it_is_no_better_the_fast_way_stays(base: SCEModel, monkeypatch: p
     )
     assert found.model.fingerprint == fast.model.fingerprint
     np.testing.assert_array_equal(found.after, fast.after)
+
+
+def test_a_version_holds_both_encoders(base: SCEModel, tuned: FineTuned) -> None:
+    heads = tuned.heads
+    assert (heads.way, heads.best) == (Way.ADAPTED, Way.ADAPTED)
+    np.testing.assert_array_equal(heads.measured[Way.ADAPTED], tuned.after)
+    assert f"{100 * right(tuned.after, np.array(GOLD)[tuned.measured].tolist()):.1f}%" in heads.reason
+    blob = changed_weights(heads.fitted, heads.adapted, heads.way)
+    assert with_changes(base, blob).fingerprint == tuned.model.fingerprint
+    for way in (Way.SCE, Way.LOGISTIC, Way.PRODUCT):
+        found = with_changes(base, in_other_way(blob, way))
+        assert found.fingerprint == in_way(base, heads.fitted, way).fingerprint
+        assert found.text_embedder.key == base.text_embedder.key
+    back = with_changes(base, in_other_way(in_other_way(blob, Way.SCE), Way.ADAPTED))
+    assert back.fingerprint == tuned.model.fingerprint
+
+
+def test_another_head_leaves_the_encoder_to_be_used_later(base: SCEModel, tuned: FineTuned) -> None:
+    found = slow(base, settings=replace(SETTINGS, head=Way.SCE))
+    assert found.heads.way is Way.SCE
+    assert found.model.text_embedder.key == base.text_embedder.key
+    assert found.heads.usable(Way.ADAPTED)
+    np.testing.assert_array_equal(found.after, found.heads.measured[Way.SCE])
+
+
+def test_an_encoder_that_was_asked_for_is_kept(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finetune_embedder, "_better", lambda *_args: False)
+    assert slow(base).heads.way is not Way.ADAPTED
+    asked = slow(base, settings=replace(SETTINGS, head=Way.ADAPTED))
+    assert (asked.heads.way, asked.heads.usable(Way.ADAPTED)) == (Way.ADAPTED, True)
+    assert asked.heads.best is not Way.ADAPTED
+    assert asked.model.adapter
+    assert "asked" in asked.heads.reason
 
 
 def test_a_loss_that_is_no_number_ends_it(base: SCEModel, monkeypatch: pytest.MonkeyPatch) -> None:

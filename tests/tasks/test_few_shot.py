@@ -235,3 +235,22 @@ def test_what_is_no_sce_and_cancelling(data: Path) -> None:
         run(data, model="fake")
     with pytest.raises(Cancelled):
         run(data, progress=StoppingProgress(20))
+
+
+def test_each_head_stands_beside_the_chosen_one(data: Path) -> None:
+    report = run(data, heads=True, whole_table=True)
+    found = report.as_json()
+    assert found["chosen"] == report.chosen
+    heads = ["chosen head", "SCE head", "logistic regression", "product"]
+    for size in ("1", "8"):
+        by = found["sets"]["many"]["sizes"][size]
+        assert set(by) == {
+            f"ours {name}{joint}" for name in ("zero-shot", *heads) for joint in ("", ", whole table")
+        }
+        assert sum(found["chosen"]["many"][int(size)].values()) == 3
+    assert found["chosen"]["many"][1] == {"product": 3}
+    one = report.accuracies["many"][1]
+    assert one["ours chosen head"] == one["ours product"]
+    best = report.accuracies["many"][8]
+    assert np.mean(best["ours chosen head"]) > np.mean(best["ours zero-shot"]) + 0.1
+    assert found["baselines"] == {}  # nothing else is loaded

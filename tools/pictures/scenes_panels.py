@@ -95,6 +95,8 @@ def finetune(studio: Studio) -> None:
     studio.shot("finetune-labels")
     panel.result.tabs.setCurrentIndex(3)
     studio.shot("finetune-changed")
+    panel.result.tabs.setCurrentWidget(panel.result.ways)
+    studio.shot("finetune-ways")
     panel.result.tabs.setCurrentIndex(0)
     controllers.scorer.use_version(controllers.tuner.versions[-1].id)
     studio.until(lambda: controllers.scorer.job is None)

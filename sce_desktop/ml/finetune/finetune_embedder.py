@@ -3,7 +3,8 @@
 The fast way is run first and measured. The embedder is then trained without each part of the rows that was
 left out there, looked at after some steps, and a correction is fitted to its vectors under every recipe. How
 many steps and which recipe, the rows left out say; each part is answered under what the others chose. Where
-that is no better than the fast way on the same rows, the fast way's model is what is returned.
+that is no better than the fast way on the same rows, the fast way's model is what is returned, unless the
+fine-tuned text encoder is the way that was asked for.
 """
 
 from __future__ import annotations
@@ -24,12 +25,14 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.comparison import compare
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.heads import NAMES, Way
+from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, why_not
 from sce_desktop.ml.finetune.fitting import Examples
+from sce_desktop.ml.finetune.heads import Heads
 from sce_desktop.ml.finetune.held_out import parts_left_out, report_collapse, text_groups
 from sce_desktop.ml.finetune.recipes import adapter_steps, choices
 from sce_desktop.ml.finetune.standard import (
@@ -46,7 +49,7 @@ from sce_desktop.ml.finetune.standard import (
     finetune,
 )
 from sce_desktop.ml.finetune.temperature import fitted_temperature
-from sce_desktop.ml.finetune.versions import with_correction
+from sce_desktop.ml.finetune.versions import with_correction, without_head
 from sce_desktop.ml.sce.model import SCEModel
 
 
@@ -144,7 +147,7 @@ class _Work:
         progress: Progress,
         on_epoch: OnEpoch | None,
     ) -> None:
-        self.model, self.texts, self.gold, self.labels = model, texts, gold, labels
+        self.model, self.texts, self.gold, self.labels = without_head(model), texts, gold, labels
         self.settings, self.cache, self.progress, self.on_epoch = settings, cache, progress, on_epoch
         self.looks = adapter_steps(len(texts), settings.epochs)
         self.recipes = choices(len(texts), len(np.unique(gold)))[0]
@@ -182,7 +185,10 @@ class _Work:
             chosen = self._choose(scores[:, :, torch.from_numpy(others)], gold[others])[0]
             mine = torch.from_numpy(judge == part)
             after[judge == part] = self._answers(scores[:, :, mine], chosen)
-        if not _better(after, fast.after, self.gold[measured]):
+        wanted = self.settings.head is Way.ADAPTED
+        heads = replace(fast.heads, measured={**fast.heads.measured, Way.ADAPTED: after})
+        fast = replace(fast, heads=heads)
+        if not (wanted or _better(after, fast.after, self.gold[measured])):
             return self.unchanged(
                 fast,
                 _(
@@ -194,9 +200,9 @@ class _Work:
         candidates = [
             one
             for one in self._choose(scores, gold)
-            if _better(self._answers(scores, one), fast.after, self.gold[measured])
+            if wanted or _better(self._answers(scores, one), fast.after, self.gold[measured])
         ]
-        made = self._keep(candidates, float(fast_right.mean()))
+        made = self._keep(candidates, 0.0 if wanted else float(fast_right.mean()))
         if made is None:
             return self.unchanged(
                 fast,
@@ -205,10 +211,12 @@ class _Work:
         tuned, strength, losses, stopped = made
         report_collapse(self.gold[measured], after.argmax(1), self.labels, self.progress)
         beside = compare(fast_right, right).points
+        used = wanted or self.settings.head is None
         return replace(
             fast,
-            model=tuned,
-            after=after,
+            model=tuned if used else fast.model,
+            after=after if used else fast.after,
+            heads=self._heads(heads, tuned, fast.after, after, measured),
             recipe=strength.recipe,
             temperature=strength.temperature,
             calibrated=len(measured) >= LEAST_ROWS_TO_CALIBRATE,
@@ -228,6 +236,30 @@ class _Work:
                 strength.steps,
             ),
         )
+
+    def _heads(
+        self, heads: Heads, tuned: SCEModel, fast: FloatArray, after: FloatArray, measured: IdArray
+    ) -> Heads:
+        """Return ``heads`` with the fine-tuned text encoder, chosen unless another way was asked for."""
+        heads = replace(heads, adapted=tuned)
+        if self.settings.head not in (None, Way.ADAPTED):
+            return heads
+        gold, name = self.gold[measured], _(NAMES[Way.ADAPTED])
+        better = _better(after, fast, gold)
+        why = _("{way}, as you asked for.", way=name)
+        if self.settings.head is None:
+            why = ngettext(
+                "{way} ({accuracy}): no fewer of {count} validation row right than by {other} ({before}), "
+                "and your labels more probable.",
+                "{way} ({accuracy}): no fewer of {count} validation rows right than by {other} ({before}), "
+                "and your labels more probable.",
+                len(gold),
+                way=name,
+                accuracy=percent(float((after.argmax(1) == gold).mean()), 1),
+                other=_(NAMES[heads.best]),
+                before=percent(float((fast.argmax(1) == gold).mean()), 1),
+            )
+        return replace(heads, way=Way.ADAPTED, best=Way.ADAPTED if better else heads.best, reason=why)
 
     def _left_out(self, others: IdArray, rows: IdArray, number: int) -> list[Tensor]:
         """Return the scores (R, m, K) of ``rows`` after each look at an embedder that ``others`` train."""

@@ -1,8 +1,9 @@
-"""Logistic regression on text vectors: the baseline that every fine-tune is shown beside."""
+"""Logistic regression on text vectors: one of the ways in which a fine-tuned version can predict."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,19 +11,33 @@ from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
 
 _STEPS, _MOST_STEPS = 25, 1000
+NEVER = -1e4
+"""Log-probability of a label that a regression was not fitted to."""
 
 
-def logistic_probabilities(
-    vectors: FloatArray, gold: IdArray, train: IdArray, test: IdArray, labels: int, progress: Progress
-) -> FloatArray:
-    """Return the probabilities (m, K) of the rows ``test`` by a learner that knows no label's name.
+@dataclass(frozen=True, slots=True, eq=False)
+class Logistic:
+    """A fitted regression: ``weight`` (C, d_q) and ``bias`` (C,); both NaN for a class without a row."""
+
+    weight: FloatArray
+    bias: FloatArray
+
+    def log_probabilities(self, vectors: FloatArray) -> FloatArray:
+        """Return log-probabilities (m, C) float32 of text vectors (m, d_q)."""
+        scores = vectors @ self.weight.T + self.bias
+        scores[np.isnan(scores)] = NEVER
+        top = scores.max(1, keepdims=True)
+        found: FloatArray = scores - top - np.log(np.exp(scores - top).sum(1, keepdims=True))
+        return np.maximum(found, NEVER).astype(np.float32)
+
+
+def fit_logistic(vectors: FloatArray, gold: IdArray, classes: int, progress: Progress) -> Logistic:
+    """Fit a regression that knows no label's name; rare classes count as much as frequent ones.
 
     Args:
-        vectors: Of all rows (n, d_q).
-        gold: The place of each row's label (n,) among K ``labels``.
-        train: Rows to learn from.
-        test: Rows to answer for.
-        labels: K; those without a row in ``train`` get 0.
+        vectors: To learn from (n, d_q).
+        gold: The class (n,) of each among ``classes``; two of them at least.
+        classes: C.
         progress: Asked every 25 steps whether to go on.
     """
     from sklearn.exceptions import ConvergenceWarning
@@ -34,9 +49,13 @@ def logistic_probabilities(
         warnings.simplefilter("ignore", ConvergenceWarning)
         for _ in range(_MOST_STEPS // _STEPS):
             progress.check()
-            learner.fit(vectors[train], gold[train])
+            learner.fit(vectors, gold)
             if learner.n_iter_.max() < _STEPS:
                 break
-    result = np.zeros((len(test), labels), dtype=np.float32)
-    result[:, learner.classes_] = learner.predict_proba(vectors[test])
-    return result
+    weight = np.full((classes, vectors.shape[1]), np.nan, dtype=np.float32)
+    bias = np.full(classes, np.nan, dtype=np.float32)
+    own, own_bias = learner.coef_, learner.intercept_
+    if len(learner.classes_) == 2:  # one row stands for both
+        own, own_bias = np.concatenate([-own, own]) / 2, np.concatenate([-own_bias, own_bias]) / 2
+    weight[learner.classes_], bias[learner.classes_] = own, own_bias
+    return Logistic(weight, bias)

@@ -27,6 +27,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Epoch, OnEpoch, VectorCache
 from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.ml.finetune.fitting import Examples, Fitted, Fitter
+from sce_desktop.ml.finetune.heads import Heads, Opinions, decide
 from sce_desktop.ml.finetune.held_out import (
     folds,
     parts_left_out,
@@ -34,10 +35,10 @@ from sce_desktop.ml.finetune.held_out import (
     report_contradictions,
     text_groups,
 )
-from sce_desktop.ml.finetune.logistic import logistic_probabilities
+from sce_desktop.ml.finetune.logistic import Logistic, fit_logistic
 from sce_desktop.ml.finetune.recipes import CAUTIOUS, FEW, FOLDS, MANY, Recipe, choices
 from sce_desktop.ml.finetune.temperature import fitted_temperature
-from sce_desktop.ml.finetune.versions import with_correction
+from sce_desktop.ml.finetune.versions import in_way, with_correction, without_head
 from sce_desktop.ml.sce.model import SCEModel
 
 CAUTION = 2.0
@@ -72,7 +73,8 @@ class FineTuned:
 
     ``measured`` are places among the rows given; ``before`` and ``after`` their probabilities (m, K) over the
     labels given, by models that had not seen them; ``logistic`` those of a logistic regression on the same
-    text vectors, fitted on the same rows as the correction. ``losses``: of the last fit, by epoch.
+    text vectors, fitted on the same rows as the correction. ``heads``: the ways in which the model could
+    predict, and why it does as it does. ``losses``: of the last fit, by epoch.
     ``untested``: names of labels of which no row could be measured, for want of texts or of rows that may be.
     ``cut_short``: the user stopped it, so that fewer rows may have been measured than could have been.
     ``adapted``: None where the text embedder was left as it is from the start.
@@ -83,6 +85,7 @@ class FineTuned:
     before: FloatArray
     after: FloatArray
     logistic: FloatArray
+    heads: Heads
     cross_validated: bool
     train_rows: int  # rows that the compared correction was fitted on; all of them when cross-validated
     recipe: Recipe
@@ -249,15 +252,19 @@ def finetune(
     started = time.perf_counter()
     vectors = model.embed(texts, cache=cache, progress=progress)
     embedded = time.perf_counter()
-    every, before = examples_of(model, vectors, answers, labels, progress)
-    known = [labels[place] for place in some]
+    start = without_head(model)
+    every, before = examples_of(start, vectors, answers, labels, progress)
+    if start is not model:
+        before = model.score(vectors, labels, progress=progress).probabilities
     trainer = Trainer(settings, progress, on_epoch)
     few, fold_of, tested = parts_left_out(answers, groups, may, trainer.random)
     trainer.all_fits = len(tested) * (FOLDS + 1) + few * FOLDS + 1
-    after, logistic = before.copy(), np.zeros_like(before)
+    sce, logistic = before.copy(), np.zeros((len(texts), len(some)), dtype=np.float32)
     strength = Strength(CAUTIOUS, 1.0, 0, 0.0)
     done: list[IdArray] = []
     deadline: float | None = None
+    regression: Logistic | None = None  # of all rows, unless the user stops before
+    gold_of = every.gold.numpy()
     # Threads that wait for one another cost more than they bring where there is little to do.
     with threadpool_limits(1 if len(texts) * len(some) < MANY else None):
         try:
@@ -267,12 +274,14 @@ def finetune(
                 strength = trainer.choose(learned, groups[others], may[others])
                 fitted = trainer.fit(learned, [strength.recipe], "measuring", held_out=apart, fold=number)
                 changed = apart.corrected(fitted.weights[0])
-                after[rows] = F.softmax(changed / strength.temperature, -1).numpy()
-                logistic[rows] = logistic_probabilities(vectors, answers, others, rows, len(labels), progress)
+                sce[rows] = F.softmax(changed / strength.temperature, -1).numpy()
+                learner = fit_logistic(vectors[others], gold_of[others], len(some), progress)
+                logistic[rows] = learner.log_probabilities(vectors[rows])
                 done.append(rows)
                 trainer.reached(number * (FOLDS + 1))
             if few or not tested:  # what was chosen without the rows held out serves for all of them too
                 strength = trainer.choose(every, groups, may)
+            regression = fit_logistic(vectors, gold_of, len(some), progress)
         except StopEarly:
             deadline = time.perf_counter() + SECONDS_AFTER_STOP
         last = trainer.fit(every, [strength.recipe], "keeping", deadline=deadline)
@@ -286,22 +295,29 @@ def finetune(
             )
         )
     measured = np.concatenate(done) if done else np.empty(0, dtype=np.int64)
-    tuned = with_correction(
-        model,
-        [label.name for label in known],
+    corrected = with_correction(
+        start,
+        [labels[place].name for place in some],
         last.weights[0] * model.config.temperature,
         examples=torch.bincount(every.gold).tolist(),
         labels=labels,
         temperature=model.config.temperature * strength.temperature,
     )
-    report_collapse(answers[measured], after[measured].argmax(1), labels, progress)
+    opinions = Opinions(answers[measured], before[measured], sce[measured], logistic[measured], some)
+    judge = fold_of[measured] if few else groups[measured] % 2
+    heads, after = decide(model, corrected, regression, opinions, judge, settings.head, blind=not may.any())
+    tuned = in_way(model, heads.fitted, heads.way)
+    report_collapse(opinions.gold, after.argmax(1), labels, progress)
     ended = time.perf_counter()
+    alone = np.zeros_like(opinions.sce)
+    alone[:, some] = np.exp(opinions.logistic)
     return FineTuned(
         model=tuned,
         measured=measured,
-        before=before[measured],
-        after=after[measured],
-        logistic=logistic[measured],
+        before=opinions.base,
+        after=after,
+        logistic=alone,
+        heads=heads,
         cross_validated=few,
         train_rows=len(texts) if few else len(texts) - len(measured),
         recipe=strength.recipe,

@@ -18,13 +18,17 @@ from torch import Tensor
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.finetune.adapting import adapted
+from sce_desktop.ml.sce.head import HeadConfig, LogisticHead
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
 
 _WEIGHT = "correction.weight"
+_LOGISTIC = ("logistic.weight", "logistic.bias")
 _ADAPTER = "adapter."  # before the names of an adapter's matrices, which end in .A and .B
+_ADAPTED = "adapted."  # before all of a second model in the same blob, whose text encoder was fine-tuned
 _SETTINGS = ("labels", "corrected", "temperature")  # of config.json, that a fine-tune changes
 _EXAMPLES = "examples"  # another one, which older versions lack
 
@@ -70,20 +74,89 @@ def with_correction(
     return _put_together(base, config, torch.stack(list(rows.values())))
 
 
-def changed_weights(tuned: SCEModel) -> bytes:
-    """Return what a fine-tune changed as a safetensors blob, for `with_changes`."""
-    assert tuned.correction is not None
-    config = tuned.config.to_dict()
-    header = {
-        "sce": json.dumps({key: config.get(key) for key in (*_SETTINGS, _EXAMPLES)}, ensure_ascii=False)
-    }
-    tensors: dict[str, Tensor] = {_WEIGHT: tuned.correction.weight}
-    for name, (a, b) in tuned.adapter.items():
-        tensors |= {f"{_ADAPTER}{name}.A": a, f"{_ADAPTER}{name}.B": b}
+def with_head(fitted: SCEModel, head: HeadConfig, logistic: LogisticHead) -> SCEModel:
+    """Return ``fitted`` with a logistic regression that takes part as ``head`` says."""
+    tuned = _put_together(fitted, replace(fitted.config, head=head), _correction(fitted))
+    tuned.logistic = logistic.to(fitted.device)
+    return tuned
+
+
+def without_head(model: SCEModel) -> SCEModel:
+    """Return ``model`` without its logistic regression: itself if it has none."""
+    if model.config.head is None:
+        return model
+    return _put_together(model, replace(model.config, head=None), _correction(model))
+
+
+def in_way(base: SCEModel, fitted: SCEModel, way: Way) -> SCEModel:
+    """Return the model that predicts in ``way``, with no more in it than that takes.
+
+    Args:
+        base: What was fine-tuned.
+        fitted: The same with a correction and, unless ``way`` does without, a logistic regression.
+        way: Any but the one with a fine-tuned text encoder, which is a model of its own.
+    """
+    if way is Way.ZERO_SHOT:
+        return _put_together(base, replace(base.config, labels=fitted.config.labels), _correction(base), base)
+    if way is Way.SCE:
+        return without_head(fitted)
+    if fitted.config.head is None:
+        raise UserError(_("This version has no logistic regression: fine-tune again."))
+    config = replace(fitted.config, head=replace(fitted.config.head, way=way))
+    return _put_together(fitted, config, _correction(fitted), fitted)
+
+
+def changed_weights(tuned: SCEModel, second: SCEModel | None = None, way: Way | None = None) -> bytes:
+    """Return what a fine-tune changed as a safetensors blob, for `with_changes`.
+
+    Args:
+        tuned: With the correction and, where there is one, the logistic regression.
+        second: The same base with its text encoder fine-tuned too, kept beside ``tuned``.
+        way: How the version predicts; None: as ``tuned`` does.
+    """
+    header = {"sce": json.dumps(_kept_settings(tuned), ensure_ascii=False)}
+    if way is not None:
+        header["way"] = way.value
+    tensors = _changed_tensors(tuned)
+    if second is not None:
+        header["adapted"] = json.dumps(_kept_settings(second), ensure_ascii=False)
+        tensors |= {_ADAPTED + name: tensor for name, tensor in _changed_tensors(second).items()}
     return save({k: t.detach().cpu().contiguous() for k, t in tensors.items()}, metadata=header)
 
 
-def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = None) -> SCEModel:
+def in_other_way(blob: bytes, way: Way) -> bytes:
+    """Return what `changed_weights` wrote, for a model that predicts in ``way``.
+
+    Raises:
+        UserError: The blob is damaged.
+    """
+    try:
+        tensors, about = load(blob), _metadata(blob)
+    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+        raise UserError(
+            _("This model version is damaged or was made for another model: use another or fine-tune again.")
+        ) from error
+    return save(tensors, metadata={**about, "way": way.value})
+
+
+def _kept_settings(tuned: SCEModel) -> dict[str, Any]:
+    config = tuned.config.to_dict()
+    kept = {key: config.get(key) for key in (*_SETTINGS, _EXAMPLES)}
+    return kept | ({"head": config["head"]} if "head" in config else {})
+
+
+def _changed_tensors(tuned: SCEModel) -> dict[str, Tensor]:
+    tensors = {_WEIGHT: _correction(tuned)}
+    if tuned.logistic is not None:
+        tensors |= dict(zip(_LOGISTIC, (tuned.logistic.weight, tuned.logistic.bias), strict=True))
+    for name, (a, b) in tuned.adapter.items():
+        tensors |= {f"{_ADAPTER}{name}.A": a, f"{_ADAPTER}{name}.B": b}
+    return tensors
+
+
+def with_changes(
+    base: SCEModel, blob: bytes, names: Mapping[str, str] | None = None, *, way: Way | None = None
+) -> SCEModel:
     """Return ``base`` with what `changed_weights` wrote put in.
 
     Args:
@@ -91,12 +164,26 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
         blob: What changed.
         names: What labels of then are called now; those that are not in it are known no more. Without it
             all keep their names.
+        way: How it predicts, of the ways that the blob holds; None: as it was written.
 
     Raises:
-        UserError: The blob is damaged, or was made for another model.
+        UserError: The blob is damaged, was made for another model, or does not hold what ``way`` takes.
     """
+    fitted = _with_part(base, blob, names)
+    about = _metadata(blob)
+    way = way or (Way(about["way"]) if "way" in about else None)
+    if way is Way.ADAPTED:  # older programs kept that alone
+        return _with_part(base, blob, names, second=True) if "adapted" in about else fitted
+    return fitted if way is None else in_way(base, fitted, way)
+
+
+def _with_part(
+    base: SCEModel, blob: bytes, names: Mapping[str, str] | None, *, second: bool = False
+) -> SCEModel:
     try:
         tensors = load(blob)
+        if second:
+            tensors = {k.removeprefix(_ADAPTED): t for k, t in tensors.items() if k.startswith(_ADAPTED)}
         weight = tensors[_WEIGHT]
         names_of_maps = {k[len(_ADAPTER) : -2] for k in tensors if k.startswith(_ADAPTER)}
         if names_of_maps:
@@ -104,11 +191,15 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
                 raise ValueError("an adapter for another kind of embedder")
             pairs = {n: (tensors[f"{_ADAPTER}{n}.A"], tensors[f"{_ADAPTER}{n}.B"]) for n in names_of_maps}
             base = adapted(base, pairs)
-        changes = _header(blob)
+        changes = _header(blob, "adapted" if second else "sce")
         changed = {key: changes[key] for key in _SETTINGS} | {_EXAMPLES: changes.get(_EXAMPLES)}
+        changed["head"] = changes.get("head")
         config = ModelConfig.from_dict(base.config.to_dict() | changed)
         if weight.shape != (len(config.corrected), config.sce.text_width):
             raise ValueError(f"weights of shape {tuple(weight.shape)}")
+        logistic = None if config.head is None else _logistic(config.head, tensors, config.sce.text_width)
+        if "way" in _metadata(blob):
+            Way(_metadata(blob)["way"])
     except (SafetensorError, KeyError, TypeError, ValueError) as error:
         raise UserError(
             _("This model version is damaged or was made for another model: use another or fine-tune again.")
@@ -122,18 +213,60 @@ def with_changes(base: SCEModel, blob: bytes, names: Mapping[str, str] | None = 
             examples=tuple(config.examples[place] for place in kept) if config.examples else (),
             labels=tuple(replace(one, name=names[one.name]) for one in config.labels if one.name in names),
         )
-    return _put_together(base, config, weight)
+        if config.head is not None and logistic is not None:
+            logistic = _renamed(logistic, names)
+            config = replace(config, head=replace(config.head, names=logistic.names))
+    tuned = _put_together(base, config, weight)
+    tuned.logistic = None if logistic is None else logistic.to(base.device)
+    return tuned
 
 
-def _header(blob: bytes) -> dict[str, Any]:
+def _logistic(head: HeadConfig, tensors: Mapping[str, Tensor], width: int) -> LogisticHead:
+    found = LogisticHead(head.names, width)
+    weight, bias = (tensors[name] for name in _LOGISTIC)
+    if weight.shape != found.weight.shape or bias.shape != found.bias.shape:
+        raise ValueError(f"a logistic regression of shape {tuple(weight.shape)}")
+    return _filled(found, weight, bias)
+
+
+def _renamed(found: LogisticHead, names: Mapping[str, str]) -> LogisticHead:
+    """Return ``found`` for the labels of ``names`` alone, under what they are called now."""
+    kept = [place for place, name in enumerate(found.names) if name in names]
+    now = [names[found.names[place]] for place in kept]
+    return _filled(LogisticHead(now, found.weight.shape[1]), found.weight[kept], found.bias[kept])
+
+
+def _filled(head: LogisticHead, weight: Tensor, bias: Tensor) -> LogisticHead:
+    head.weight = torch.nn.Parameter(weight.detach().float(), requires_grad=False)
+    head.bias = torch.nn.Parameter(bias.detach().float(), requires_grad=False)
+    return head
+
+
+def _metadata(blob: bytes) -> dict[str, Any]:
     size = int.from_bytes(blob[:8], "little")
-    found = json.loads(json.loads(blob[8 : 8 + size])["__metadata__"]["sce"])
+    found: dict[str, Any] = json.loads(blob[8 : 8 + size])["__metadata__"]
+    return found
+
+
+def _header(blob: bytes, part: str = "sce") -> dict[str, Any]:
+    found = json.loads(_metadata(blob)[part])
     if not isinstance(found, dict):
         raise ValueError("no settings")
     return found
 
 
-def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEModel:
+def _correction(model: SCEModel) -> Tensor:
+    """Return the weights (C, d_q) of the corrections of ``model``; C is 0 where it has none."""
+    if model.correction is None:
+        return torch.zeros(0, model.config.sce.text_width)
+    weight: Tensor = model.correction.weight
+    return weight
+
+
+def _put_together(
+    base: SCEModel, config: ModelConfig, weight: Tensor, head_of: SCEModel | None = None
+) -> SCEModel:
+    """Return ``base`` as ``config`` describes it, with the logistic regression of ``head_of``."""
     own = config.token_table == "own"
     tuned = SCEModel(
         config,
@@ -145,6 +278,7 @@ def _put_together(base: SCEModel, config: ModelConfig, weight: Tensor) -> SCEMod
         precision=base.precision,
     )
     tuned.adapter = base.adapter
+    tuned.logistic = None if head_of is None else head_of.logistic
     if tuned.correction is not None:
         tuned.correction.weight = torch.nn.Parameter(
             weight.detach().float().to(base.device), requires_grad=False

@@ -32,6 +32,7 @@ from torch import Tensor, nn
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
@@ -52,6 +53,7 @@ from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce import model_card
 from sce_desktop.ml.sce.correction import Correction
+from sce_desktop.ml.sce.head import LogisticHead
 from sce_desktop.ml.sce.model_config import SEVERAL_FILES, ModelConfig, read_config, wordings_of
 from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.sce.scorer import Scorer, make_scorer
@@ -59,6 +61,7 @@ from sce_desktop.ml.sce.scorer import Scorer, make_scorer
 LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _LARGE_VOCABULARY = 100_000  # an entry a line would double the file
+_EXACT = ("correction.", "logistic.")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
 
@@ -120,6 +123,9 @@ class SCEModel(
         else:
             self.label_tokenizer = tokenizer
         self.correction = Correction(config.corrected, config.sce.text_width) if config.corrected else None
+        self.logistic = (
+            LogisticHead(config.head.names, config.sce.text_width) if config.head is not None else None
+        )
         self.adapter: dict[
             str, tuple[Tensor, Tensor]
         ] = {}  # what `ml.finetune.adapting` added to the embedder
@@ -172,6 +178,7 @@ class SCEModel(
             # each only where it changes numbers: other models keep their fingerprint
             *([self.config.none] if self.config.sce.says_none else []),
             *([self.config.corrected] if self.config.corrected else []),
+            *([self.config.head] if self.config.head is not None else []),
         )
         return digest(own, *settings)
 
@@ -238,7 +245,7 @@ class SCEModel(
                 return self.config.yes_no(self._alone(q, scorer.labels, correction).cpu().numpy())
             passed = scorer.passed(q)
             passed = Passed(passed.scores + correction, passed.text)
-            found = torch.softmax(passed.scores / self.config.temperature, -1).cpu().numpy()
+            found = self._probabilities(passed.scores / self.config.temperature, q, labels).cpu().numpy()
             if not says_none:
                 return found
             none = self.config.none(self.head.none(passed).cpu().numpy())
@@ -257,6 +264,12 @@ class SCEModel(
         if alone and not multi_label:
             none = 1 - probabilities[:, 0]
         return Scores(probabilities, none)
+
+    def _probabilities(self, scores: Tensor, q: Tensor, labels: Sequence[Label]) -> Tensor:
+        """Return the probabilities (B, K) of ``scores``, those of the logistic regression mixed in."""
+        if self.logistic is None or self.config.head is None or not self.config.head.weight:
+            return torch.softmax(scores, -1)
+        return self.logistic.mixed(torch.log_softmax(scores, -1), q, labels, self.config.head.weight).exp()
 
     def _alone(self, q: Tensor, labels: LabelVectors, correction: Tensor | float) -> Tensor:
         """Return for each label (B, K) what `YesNo` makes a probability of, whatever the other labels are."""
@@ -303,7 +316,12 @@ class SCEModel(
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
     def label_directions(self, labels: Sequence[Label]) -> Tensor | None:
-        """Return g(label) (K, d_q), of unit length; None for the paper's architecture."""
+        """Return g(label) (K, d_q), of unit length; None for the paper's architecture.
+
+        None too where a logistic regression alone predicts: what a label's name says plays no part in that.
+        """
+        if self.config.head is not None and self.config.head.way is Way.LOGISTIC:
+            return None
         return self.label_vectors(labels).sentence
 
     def label_examples(self, labels: Sequence[Label]) -> Tensor:
@@ -347,10 +365,8 @@ class SCEModel(
         if self.config.weight_bits == 8:
             kept = int8.pack(kept, self._matrices())
         state = {
-            # corrections are small and add to the scores themselves: they keep their digits
-            name: (
-                tensor.half() if tensor.is_floating_point() and not name.startswith("correction.") else tensor
-            )
+            # what a fine-tune adds is small and changes the scores themselves: it keeps its digits
+            name: (tensor.half() if tensor.is_floating_point() and not name.startswith(_EXACT) else tensor)
             .detach()
             .cpu()
             .contiguous()

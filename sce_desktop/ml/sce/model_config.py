@@ -15,10 +15,13 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.hub import folders
+from sce_desktop.ml.sce.head import HeadConfig
 from sce_desktop.ml.sce.sce import SCEConfig
 
-FORMAT = 3
-"""3: matrices in int8; 2: weights in several files, or a token table in 4-bit blocks; all others say 1."""
+FORMAT = 4
+"""4: a logistic regression takes part;
+3: matrices in int8; 2: weights in several files, or a token table in 4-bit blocks; all others say 1."""
+INT8 = 3
 SEVERAL_FILES = 2
 
 
@@ -48,8 +51,9 @@ class ModelConfig:
     "task": ...}``. ``token_table`` "embedder": the label tokens E are the embedder's own; "own": they lie in
     the weights as ``label_tokens.weight`` with their own tokenizer. ``labels`` come from a fine-tune, and so
     do ``corrected``: names of the labels that have a `Correction`, in the order of its rows; ``examples``: of
-    how many rows each of them was learned, empty where an older program made it. ``weight_bits`` 8: the
-    folder keeps its matrices in int8 (`ml.encoder.int8`), else in float16.
+    how many rows each of them was learned, empty where an older program made it; ``head``: how a
+    `LogisticHead` takes part, None where there is none. ``weight_bits`` 8: the folder keeps its matrices in
+    int8 (`ml.encoder.int8`), else in float16.
     """
 
     name: str
@@ -62,6 +66,7 @@ class ModelConfig:
     labels: tuple[Label, ...] = ()
     corrected: tuple[str, ...] = ()
     examples: tuple[int, ...] = ()
+    head: HeadConfig | None = None
     weight_bits: Literal[8, 16] = 16
 
     @classmethod
@@ -95,6 +100,7 @@ class ModelConfig:
             ),
             corrected=corrected,
             examples=tuple(map(int, examples)),
+            head=HeadConfig.from_dict(config["head"]) if config.get("head") else None,
             weight_bits=bits,
         )
 
@@ -115,11 +121,14 @@ class ModelConfig:
             **({"weight_bits": 8} if self.weight_bits == 8 else {}),
             **({"corrected": list(self.corrected)} if self.corrected else {}),
             **({"examples": list(self.examples)} if self.examples else {}),
+            **({"head": self.head.to_dict()} if self.head is not None else {}),
         }
 
     def _format(self) -> int:
-        if self.weight_bits == 8:
+        if self.head is not None:
             return FORMAT
+        if self.weight_bits == 8:
+            return INT8
         return SEVERAL_FILES if self.embedder.get("encoder", {}).get("token_bits") else 1
 
 

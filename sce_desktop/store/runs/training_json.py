@@ -9,12 +9,13 @@ version itself can still be used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.comparison import Difference
+from sce_desktop.core.heads import HeadReport, Way, WayReport
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.training import (
     ChangedRow,
@@ -44,6 +45,7 @@ def settings_json(settings: FinetuneSettings, fit: Fit) -> dict[str, Any]:
         "seed": settings.seed,
         "balanced": settings.balanced,
         "adapt_embedder": settings.adapt_embedder,
+        **({"head": settings.head.value} if settings.head is not None else {}),
         "recipe": None if fit.recipe is None else asdict(fit.recipe),
         "temperature": fit.temperature,
         "calibrated": fit.calibrated,
@@ -73,6 +75,7 @@ def report_json(report: TrainingReport) -> dict[str, Any]:
         "untested_labels": list(report.untested),
         "losses": list(report.fit.losses),
         **({"embedder": encoder_json(encoder)} if encoder is not None else {}),
+        **({"head": head_json(report.head, rows=True)} if report.head is not None else {}),
         "changed_rows": [asdict(row) for row in report.changed_rows],
     }
 
@@ -90,11 +93,38 @@ def result_json(report: TrainingReport) -> dict[str, Any]:
     result["before"] = _figures(report.before)
     result["after"] = _figures(report.after)
     result["logistic_regression"] = _figures(report.logistic)
-    result["labels_changed"] = {
-        one.label: {"rows": one.rows, "before": {"f1": one.before}, "after": {"f1": one.after}}
-        for one in report.by_label
-    }
+    result["labels_changed"] = _labels_changed(report.by_label)
     return result
+
+
+def head_json(head: HeadReport, *, rows: bool = False) -> dict[str, Any]:
+    """Return the ways in which a version can predict as plain values; ``rows``: with those that change."""
+    return {
+        "way": head.way.value,
+        "reason": head.reason,
+        "best": head.best.value,
+        "share": head.share,
+        "ways": {one.way.value: _way(one, rows=rows) for one in head.ways},
+        **({"embedder": head.encoder_key} if head.encoder_key else {}),
+        **({"source": head.source} if head.source else {}),
+    }
+
+
+def _way(found: WayReport, *, rows: bool) -> dict[str, Any]:
+    return {
+        **_figures(found.figures),
+        "difference": _difference(found.paired.difference),
+        "usable": found.usable,
+        "labels_changed": _labels_changed(found.by_label),
+        **({"changed_rows": [asdict(row) for row in found.changed_rows]} if rows else {}),
+    }
+
+
+def _labels_changed(found: Sequence[LabelChange]) -> dict[str, Any]:
+    return {
+        one.label: {"rows": one.rows, "before": {"f1": one.before}, "after": {"f1": one.after}}
+        for one in found
+    }
 
 
 def encoder_json(encoder: EncoderReport) -> dict[str, Any]:
@@ -155,15 +185,7 @@ def read_report(found: Mapping[str, Any]) -> TrainingReport:
         before=_read_figures(found.get("before")),
         after=_read_figures(found.get("after")),
         logistic=_read_figures(found.get("logistic_regression")),
-        by_label=tuple(
-            LabelChange(
-                name,
-                _count(_mapping(one).get("rows")),
-                _f1(one.get("before")),
-                _f1(one.get("after")),
-            )
-            for name, one in _mapping(found.get("labels_changed")).items()
-        ),
+        by_label=_read_labels(found.get("labels_changed")),
         baselines={
             alias: figures
             for alias, one in _mapping(found.get("baselines")).items()
@@ -174,6 +196,7 @@ def read_report(found: Mapping[str, Any]) -> TrainingReport:
         untested=tuple(map(_text, _list(found.get("untested_labels")))),
         changed_rows=tuple(map(_read_change, _list(found.get("changed_rows")))),
         encoder=_read_encoder(found.get("embedder")),
+        head=_read_head(found.get("head"), found.get("measured", 0)),
         fit=Fit(cut_short=bool(found.get("cut_short")), losses=_numbers(found.get("losses"))),
     )
 
@@ -187,6 +210,7 @@ def _read_settings(found: Mapping[str, Any]) -> tuple[FinetuneSettings | None, F
         balanced=bool(found.get("balanced", usual.balanced)),
         adapt_embedder=bool(found.get("adapt_embedder")),
         origins=tuple(map(Origin, _list(found.get("origins", usual.origins)))),
+        head=_read_way(found.get("head")),
     )
     fit = Fit(
         recipe=None
@@ -245,6 +269,52 @@ def _read_encoder(found: object) -> EncoderReport | None:
         steps=_count(_mapping(found).get("steps", 0)),
         seconds=_number(_mapping(found).get("seconds", 0.0)),
         standard=_read_figures(_mapping(found).get("fast")),
+    )
+
+
+def _read_labels(found: object) -> tuple[LabelChange, ...]:
+    return tuple(
+        LabelChange(
+            name,
+            _count(_mapping(one).get("rows")),
+            _f1(one.get("before")),
+            _f1(one.get("after")),
+        )
+        for name, one in _mapping(found).items()
+    )
+
+
+def _read_way(found: object) -> Way | None:
+    """Return a way to predict; None for "auto", and for one that only a newer program knows."""
+    return Way(found) if isinstance(found, str) and found in tuple(Way) else None
+
+
+def _read_head(found: object, rows: object) -> HeadReport | None:
+    if found is None:
+        return None
+    about = _mapping(found)
+    way = _read_way(_at(found, "way"))
+    if way is None:
+        return None
+    return HeadReport(
+        way=way,
+        reason=_text(about.get("reason", "")),
+        best=_read_way(about.get("best")) or way,
+        share=_number(about.get("share", 0.0)),
+        ways=tuple(
+            WayReport(
+                one_way,
+                figures,
+                _paired(rows, _at(one, "difference")),
+                _read_labels(one.get("labels_changed")),
+                tuple(map(_read_change, _list(one.get("changed_rows")))),
+                bool(one.get("usable", True)),
+            )
+            for name, one in _mapping(about.get("ways")).items()
+            if (one_way := _read_way(name)) is not None and (figures := _read_figures(one)) is not None
+        ),
+        encoder_key=_text(about.get("embedder", "")),
+        source=_count(about.get("source", 0)),
     )
 
 

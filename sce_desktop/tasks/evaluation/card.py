@@ -7,12 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop import __version__
+from sce_desktop.core.heads import Way
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.text import plural
 from sce_desktop.core.training import Figures, FinetuneSettings, TrainingReport
 
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel
+
+
+_HEADS = {
+    Way.ZERO_SHOT: "that of the base model",
+    Way.SCE: "SCE",
+    Way.LOGISTIC: "logistic regression on the text vectors",
+    Way.PRODUCT: "product of SCE and logistic regression on the text vectors",
+    Way.ADAPTED: "SCE",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +102,8 @@ def _settings(settings: FinetuneSettings | None, report: TrainingReport) -> list
     if recipe := report.fit.recipe:
         lines.append(f"Hyper-parameters: prior strength {recipe.hold:g}, ridge {recipe.ridge:g}")
     adapted = bool(report.fit.encoder_key)
+    if report.head is not None:
+        lines.append(f"Head: {_HEADS[report.head.way]}")
     lines.append(f"Text encoder: {'LoRA fine-tune of its attention' if adapted else 'unchanged'}")
     return lines
 

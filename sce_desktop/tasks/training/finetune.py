@@ -18,7 +18,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.core.training import FinetuneSettings, TrainingReport
-from sce_desktop.store.runs.training_json import encoder_json, result_json
+from sce_desktop.store.runs.training_json import encoder_json, head_json, result_json
 from sce_desktop.tasks.evaluation.card import Origins, tuned_card
 from sce_desktop.tasks.evaluation.gold import GoldSource, check_usable, read_gold, usable_rows
 from sce_desktop.tasks.scoring.foreign import report_foreign
@@ -57,6 +57,8 @@ class FineTuneReport:
         if encoder is not None and self.expected is not None:
             estimate = {"seconds": self.expected.seconds, "memory": self.expected.memory}
             more = {"embedder": {**encoder_json(encoder), "estimate": estimate}}
+        if self.result.head is not None:
+            more["head"] = head_json(self.result.head)
         return {
             "model": self.model,
             "labels": self.labels,

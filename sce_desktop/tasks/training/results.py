@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.metrics import LabelMeasures, measure
+from sce_desktop.core.heads import HeadReport, Way, WayReport
+from sce_desktop.core.metrics import LabelMeasures, Measures, measure
 from sce_desktop.core.training import (
     ChangedRow,
     EncoderReport,
@@ -23,6 +24,9 @@ from sce_desktop.core.training import (
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune.standard import FineTuned
+
+ChangedRows = Callable[[FloatArray], tuple[ChangedRow, ...]]
+"""Which rows change their label under probabilities (m, K)."""
 
 
 def method(settings: FinetuneSettings) -> Callable[..., FineTuned]:
@@ -42,7 +46,7 @@ def results(
     baselines: Mapping[str, Figures] | None = None,
     since: SinceVersion | None = None,
     left_out: Mapping[str, int] | None = None,
-    changed_rows: tuple[ChangedRow, ...] = (),
+    changed_rows: ChangedRows | None = None,
 ) -> TrainingReport:
     """Return what the probabilities of ``tuned`` say of the rows that were measured.
 
@@ -54,7 +58,7 @@ def results(
         baselines: See `TrainingReport`, as the others.
         since: Likewise.
         left_out: Likewise.
-        changed_rows: Likewise.
+        changed_rows: Which rows change their label under the probabilities (m, K) given; None: not kept.
     """
     before = after = logistic = standard = None
     by_label: tuple[LabelChange, ...] = ()
@@ -62,10 +66,7 @@ def results(
         old, new = measure(gold, tuned.before), measure(gold, tuned.after)
         before, after = Figures.of(old), Figures.of(new)
         logistic = Figures.of(measure(gold, tuned.logistic))
-        by_label = tuple(
-            LabelChange(name, one.rows, _f1(one), _f1(other))
-            for name, one, other in zip(labels, old.labels, new.labels, strict=True)
-        )
+        by_label = _by_label(labels, old, new)
     encoder = None
     if (adapted := tuned.adapted) is not None:
         if len(gold):
@@ -83,9 +84,40 @@ def results(
         since=since,
         left_out=left_out or {},
         untested=tuple(tuned.untested),
-        changed_rows=changed_rows,
+        changed_rows=changed_rows(tuned.after) if changed_rows is not None else (),
         encoder=encoder,
+        head=_head(labels, gold, tuned, changed_rows),
         fit=fit or fit_of(tuned),
+    )
+
+
+def _head(
+    labels: Sequence[str], gold: IdArray, tuned: FineTuned, changed_rows: ChangedRows | None
+) -> HeadReport:
+    """Return the way that was chosen, and how each one fares."""
+    heads, old = tuned.heads, measure(gold, tuned.before) if len(gold) else None
+    ways = []
+    for way, found in heads.measured.items():
+        if old is not None:
+            new = measure(gold, found)
+            ways.append(
+                WayReport(
+                    way,
+                    Figures.of(new),
+                    paired_counts(gold, tuned.before, found),
+                    _by_label(labels, old, new),
+                    changed_rows(found) if changed_rows is not None else (),
+                    heads.usable(way),
+                )
+            )
+    key = heads.adapted.text_embedder.weights_key if heads.adapted is not None else ""
+    return HeadReport(heads.way, heads.reason, heads.best, heads.share, tuple(ways), key)
+
+
+def _by_label(labels: Sequence[str], old: Measures, new: Measures) -> tuple[LabelChange, ...]:
+    return tuple(
+        LabelChange(name, one.rows, _f1(one), _f1(other))
+        for name, one, other in zip(labels, old.labels, new.labels, strict=True)
     )
 
 
@@ -97,7 +129,7 @@ def fit_of(
     row_ids: Sequence[int] = (),
 ) -> Fit:
     """Return how the model of ``tuned`` was fitted; the rest is known of a project's rows alone."""
-    adapted = tuned.adapted is not None and tuned.adapted.kept
+    adapted = tuned.heads.way is Way.ADAPTED
     return Fit(
         recipe=tuned.recipe,
         temperature=tuned.temperature,

@@ -180,7 +180,7 @@ def try_finetune(
         baselines=_baselines(project, rows, tuned.measured),
         since=_since(project, base, rows, tuned, cache, progress),
         left_out=rows.left_out,
-        changed_rows=_changed(rows, tuned)[:MOST_CHANGES_KEPT],
+        changed_rows=lambda found: _changed(rows, tuned, found)[:MOST_CHANGES_KEPT],
     )
     return Trial(settings, rows, tuned, report)
 
@@ -204,7 +204,7 @@ def keep(project: Project, trial: Trial, base: SCEModel, base_name: str, *, name
         settings=trial.settings,
         report=trial.report,
         seconds=tuned.seconds["train"],
-        weights=changed_weights(tuned.model),
+        weights=changed_weights(tuned.heads.fitted, tuned.heads.adapted, tuned.heads.way),
     )
 
 
@@ -213,8 +213,8 @@ def _cost(rows: TrainingRows, epochs: int) -> Cost:
     return cost(len(rows.texts), known, len(rows.labels), measurable=may, epochs=epochs)
 
 
-def _changed(rows: TrainingRows, tuned: FineTuned) -> tuple[ChangedRow, ...]:
-    before, after = tuned.before.argmax(1), tuned.after.argmax(1)
+def _changed(rows: TrainingRows, tuned: FineTuned, found: FloatArray) -> tuple[ChangedRow, ...]:
+    before, after = tuned.before.argmax(1), found.argmax(1)
     names = [label.name for label in rows.labels]
     return tuple(
         ChangedRow(int(rows.ids[place]), names[old], names[new], names[rows.gold[place]])

@@ -89,6 +89,7 @@ class FineTunePanel(QWidget):
         self.versions.baseChosen.connect(self._show_base)
         self.result.rowAsked.connect(navigation.rowAsked)
         self.result.useAsked.connect(lambda version: scorer.use_version(version.id))
+        self.result.wayAsked.connect(tuner.use_way)
         self.result.differencesAsked.connect(self._show_differences)
         self.result.textsAsked.connect(self._fetch_texts)
         workspace.projectOpened.connect(self._on_opened)

@@ -21,6 +21,7 @@ from sce_desktop.controllers.rows_text import NOT_YET, alias_title
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import ChangedRow, Figures, LabelChange, TrainingReport
@@ -28,6 +29,7 @@ from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.finetune_start import ORIGIN_NAMES
 from sce_desktop.ui.finetune.result_notes import notes_about
 from sce_desktop.ui.finetune.versions_list import signed
+from sce_desktop.ui.finetune.ways_grid import WaysGrid
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.figures_grid import FiguresGrid
 from sce_desktop.ui.kit.icons import label_icon
@@ -49,6 +51,7 @@ class ResultPane(QWidget):
 
     rowAsked = Signal(object)  # row id
     useAsked = Signal(object)  # ModelVersion
+    wayAsked = Signal(object, object)  # ModelVersion, Way: to predict in another way
     differencesAsked = Signal(object)  # two ModelVersions, or one: against its base
     textsAsked = Signal(object)  # row ids whose texts are wanted: `show_texts` takes them
 
@@ -71,6 +74,8 @@ class ResultPane(QWidget):
         self.differ_button = QPushButton(_("Rows that differ"))
         self.differ_button.clicked.connect(self._on_differ)
         self.figures = FiguresGrid()
+        self.ways = WaysGrid()
+        self.ways.wayAsked.connect(self._on_way)
         self.curve = LossCurve()
         self.examples = flat_list(
             _("Examples by label"),
@@ -130,6 +135,7 @@ class ResultPane(QWidget):
             (_("Examples"), self.examples),
             (_("By label"), self.by_label),
             (_("Changed rows"), self.changed),
+            (_("Ways to predict"), self.ways),
         ):
             self.tabs.addTab(widget, title)
         layout = QVBoxLayout(self)
@@ -218,6 +224,8 @@ class ResultPane(QWidget):
         for widget in (self.figures, self.notes):
             widget.setVisible(bool(versions))
         self.curve.setVisible(single is not None)
+        self.ways.show_version(single)
+        self.tabs.setTabVisible(self.tabs.indexOf(self.ways), self.ways.filled)
         self.title.setVisible(bool(versions))
         set_role(self.sentence, "muted")
         if not versions:
@@ -280,6 +288,7 @@ class ResultPane(QWidget):
                 _("In use") if versions[0].active else _("Use {version}", version=versions[0].name)
             )
             self.use_button.setEnabled(not versions[0].active)
+            self.ways.follow_use(versions[0])
 
     def _compare(self, versions: Sequence[ModelVersion]) -> None:
         older, newer = sorted(versions, key=lambda version: version.number)
@@ -381,6 +390,11 @@ class ResultPane(QWidget):
     def _on_use(self) -> None:
         if len(self.versions) == 1:
             self.useAsked.emit(self.versions[0])
+
+    @Slot(object)
+    def _on_way(self, way: Way) -> None:
+        if len(self.versions) == 1:
+            self.wayAsked.emit(self.versions[0], way)
 
     @Slot()
     def _on_differ(self) -> None:

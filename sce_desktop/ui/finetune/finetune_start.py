@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import (
     QCheckBox,
+    QComboBox,
     QFormLayout,
     QHBoxLayout,
     QLabel,
@@ -24,6 +25,7 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
+from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.i18n import _, number, pgettext
 from sce_desktop.core.text import duration, size_text
 from sce_desktop.core.training import MEASURED_ON, FinetuneSettings
@@ -215,6 +217,16 @@ class StartPane(QWidget):
             indent_number(field)
             form.addRow(title, field)
         form.addRow(self.balanced)
+        self.head = QComboBox()
+        self.head.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.head.addItem(_("Automatic"), None)
+        for way in (Way.PRODUCT, Way.SCE, Way.LOGISTIC):
+            self.head.addItem(_(NAMES[way]), way)
+        title = QLabel(_("Predict with"))
+        for widget in (title, self.head):
+            widget.setToolTip(_("Which head predicts. All are measured and can be used afterwards."))
+        self.head.setAccessibleName(_("Predict with"))
+        form.addRow(title, self.head)
         self.adapt = QCheckBox(_("Also fine-tune the text encoder (LoRA, slower)"))
         self.adapt.setToolTip(_("Kept only if it beats the standard fine-tune on validation rows."))
         self.adapt.toggled.connect(self._show_takes)
@@ -234,6 +246,7 @@ class StartPane(QWidget):
             seed=self.seed.value(),
             balanced=self.balanced.isChecked(),
             adapt_embedder=self.adapts,
+            head=Way(head) if (head := self.head.currentData()) else None,  # Qt makes it a plain string
             origins=tuple(origin for origin, box in self.origins.items() if box.isChecked()),
         )
 

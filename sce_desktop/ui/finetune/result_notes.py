@@ -25,6 +25,8 @@ def notes_about(version: ModelVersion) -> list[str]:
                 report.measured,
             )
         )
+    if report.head is not None and report.head.reason:
+        notes.append(report.head.reason)
     if report.encoder is not None:
         notes.append(report.encoder.sentence)
     if fit.cut_short:

@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.comparison import Difference
 from sce_desktop.core.i18n import _, number
 from sce_desktop.core.runs import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
@@ -34,7 +35,11 @@ _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
 def short_result(version: ModelVersion) -> str:
     """What a version brought, in points of accuracy or two words: points are a claim, made by the test."""
-    difference = version.report.difference
+    return gain(version.report.difference)
+
+
+def gain(difference: Difference) -> str:
+    """A difference in points of accuracy, or two words where the test does not show one."""
     if not difference.rows:
         return _("Not validated")
     return signed(100 * difference.mean, 1) if difference.shown else _("Not significant")
