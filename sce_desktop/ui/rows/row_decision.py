@@ -19,6 +19,7 @@ from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, font, px, set_role
 
+_NAME_WIDTH = 150
 _ORIGINS = {
     Origin.HAND: _("✓ {labels}, by hand"),
     Origin.BULK: _("✓ {labels}, in bulk"),
@@ -49,6 +50,7 @@ class DecisionBar(QWidget):
         self._found: tuple[str, str] | None = None
         self._typing = False
         self._many = 0
+        self.name_width = _NAME_WIDTH  # pixels of the sketch that a label's name may take
         self._keys: Mapping[str, str] = {}
         self.accept = self._button(_("Accept"), "")
         set_role(self.accept, "primary")
@@ -184,7 +186,7 @@ class DecisionBar(QWidget):
             self.accept.setAccessibleName(words)
             self.accept.setToolTip(_("Accept predictions of the unlabelled rows in the selection"))
             return
-        shown = elided_name(QFontMetrics(font("strong")), name, px(150))
+        shown = elided_name(QFontMetrics(font("strong")), name, px(self.name_width))
         self.accept.setText(f"{_action(verb, menu_text(shown))} {key}".rstrip())
         self.accept.setAccessibleName(_action(verb, name))
         self.accept.setToolTip(tip)

@@ -30,6 +30,7 @@ from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.runs import Run
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
@@ -55,6 +56,8 @@ _LOW = 520  # of the panel: below it everything in it takes as little height as 
 
 class RowPanel(QWidget):
     """Follows the current row; every decision is on the disk before the next row is shown."""
+
+    labels_type = RowLabels
 
     def __init__(
         self,
@@ -97,7 +100,7 @@ class RowPanel(QWidget):
         self.last = LastDecision()
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
-        self.labels = RowLabels()
+        self.labels = self.labels_type()
         self.cells = OriginalCells()
         self.others = QLabel(wordWrap=True)
         self.others.setTextFormat(Qt.TextFormat.PlainText)
@@ -230,7 +233,7 @@ class RowPanel(QWidget):
     def _show_row(self) -> None:
         project = self._workspace.project
         self.decision.save_note()  # of the row before
-        row_id = self._navigation.current_row
+        row_id = self._shown_id()
         self._row, self._open = None, False
         if project is not None and row_id is not None:
             with project.snapshot():
@@ -239,6 +242,14 @@ class RowPanel(QWidget):
                 self._show_parts(project, self._row)
         self._show_body()
         self._limit.set_text(self._row.text if self._row is not None else "")
+
+    def _shown_id(self) -> int | None:
+        """The row to show."""
+        return self._navigation.current_row
+
+    def _shown_runs(self) -> tuple[Run, ...]:
+        """The runs whose predictions are shown, the model's first."""
+        return () if self._navigation.blind else self._workspace.runs
 
     def _show_body(self) -> None:
         """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
@@ -265,8 +276,8 @@ class RowPanel(QWidget):
     def _read_scores(self) -> None:
         project, row = self._workspace.project, self._row
         self._scores = []
-        if project is not None and row is not None and not self._navigation.blind:
-            for run in self._workspace.runs:
+        if project is not None and row is not None:
+            for run in self._shown_runs():
                 found = rows_data.scores_of(project, [row.id], run, self._workspace.labels)
                 if row.id in found:
                     self._scores.append(found[row.id])
@@ -350,7 +361,25 @@ class RowPanel(QWidget):
     def _set_keys(self) -> None:
         keymap, chosen = self._preferences.keymap, self._preferences.keymap.keys()
         self._label_keys = keymap.label_keys(self._workspace.labels)
-        commands: dict[str, Callable[[], object]] = {
+        digits = keymap.digits(self._workspace.labels)
+        keys: dict[str, Callable[[], object]] = {
+            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
+            for place, digit in enumerate(DIGITS)
+        }
+        if digits is not None:
+            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
+        self.labels.set_digits(digits)
+        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
+        keys |= {chosen[name]: do for name, do in self._commands().items() if chosen[name]}
+        self._keys.set_keys(keys)
+        self.decision.show_keys(chosen)
+        for arrow, name in ((self.previous, "previous"), (self.next, "next")):
+            arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
+        self.labels.show_key(shown_key(chosen["find"]))
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """What the keys of the keymap do."""
+        return {
             "accept": self.accept,
             "find": self._find_label,
             "none": partial(self._decide, Decision.NONE),
@@ -365,21 +394,6 @@ class RowPanel(QWidget):
             "next": lambda: self._navigation.stepAsked.emit(1),
             "previous": lambda: self._navigation.stepAsked.emit(-1),
         }
-        digits = keymap.digits(self._workspace.labels)
-        keys: dict[str, Callable[[], object]] = {
-            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
-            for place, digit in enumerate(DIGITS)
-        }
-        if digits is not None:
-            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
-        self.labels.set_digits(digits)
-        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
-        keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
-        self._keys.set_keys(keys)
-        self.decision.show_keys(chosen)
-        for arrow, name in ((self.previous, "previous"), (self.next, "next")):
-            arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
-        self.labels.show_key(shown_key(chosen["find"]))
 
     def _by_digit(self, choose: Callable[[], object]) -> None:
         """Choose by rank, and ask once whether that is what the user wants of digits."""

@@ -55,6 +55,7 @@ class _Text(QTextEdit):
         self._wanted = self._full = 0  # height, and that without a limit
         self._fitted = 0  # the width that they are for
         self.least_lines = _LEAST_LINES
+        self._scale, self._most = 1.0, _MOST_HEIGHT
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
@@ -66,6 +67,18 @@ class _Text(QTextEdit):
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
 
+    def set_scale(self, scale: float, most: int) -> None:
+        """Show the text ``scale`` times as large, and ``most`` pixels of the sketch high at most."""
+        self._scale, self._most = scale, most
+        self._set_font()
+        self.fit()
+
+    def _set_font(self) -> None:
+        usual = font("text")
+        self.setFont(usual)
+        if self._scale != 1:  # by a style sheet: the window's own takes a font back when it is applied again
+            self.setStyleSheet(f"font-size: {round(usual.pixelSize() * self._scale)}px")
+
     def fit(self) -> None:
         """Take the height of the text at the present width."""
         inside = self.contentsRect()  # without the scroll bar, which goes once there is this height
@@ -76,7 +89,7 @@ class _Text(QTextEdit):
         self._full = max(ceil(self.document().size().height()), line) + around
         if self.viewport().width() != inside.width():
             self.document().setTextWidth(self.viewport().width())
-        self._wanted = min(self._full, px(_MOST_HEIGHT))
+        self._wanted = min(self._full, px(self._most))
         self.setMaximumHeight(self._wanted)
         self.setMinimumHeight(min(self._wanted, self.least_lines * line))  # in a low window the rest scrolls
         self.updateGeometry()
@@ -114,7 +127,7 @@ class _Text(QTextEdit):
         """Follow the size of the system's text."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.ApplicationFontChange:
-            self.setFont(font("text"))
+            self._set_font()
             self.fit()
 
 

@@ -14,6 +14,8 @@ PAGES = {
     "FilterBar": "guide/review.md#filters",
     "RowsView": "guide/review.md",
     "RowPanel": "guide/review.md#one-row",
+    "FocusView": "guide/focus-mode.md",
+    "FocusRow": "guide/focus-mode.md",
     "FineTunePanel": "guide/fine-tune.md",
     "EvaluatePanel": "guide/evaluate.md",
     "FindingsPanel": "guide/findings.md",

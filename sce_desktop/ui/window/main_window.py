@@ -36,6 +36,7 @@ from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
+from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
@@ -50,6 +51,7 @@ from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock
 from sce_desktop.ui.window.drops import Drops
+from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.guide_window import GuideWindow
 from sce_desktop.ui.window.jobs_panel import JobsPanel
@@ -112,6 +114,15 @@ class MainWindow(QMainWindow):
         self._front = ""  # which of them was seen
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
+        self.focus = FocusMode(
+            self.pages,
+            self.workspace,
+            self.workspace.rows,
+            lambda: _focus_view(controllers),
+            self._beside_focus,
+            self,
+        )
+        self.focus.changed.connect(self.strip.set_at_top)
         self.menus = Menus(self, self, controllers, theme)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
@@ -136,6 +147,7 @@ class MainWindow(QMainWindow):
         controllers.navigation.panelAsked.connect(self.show_panel)
         controllers.workspace.projectOpened.connect(self._on_opened)
         controllers.workspace.projectOpened.connect(self.strip.end_offer)
+        controllers.workspace.projectClosed.connect(self.focus.leave)
         controllers.workspace.projectClosed.connect(self._on_closed)
         controllers.workspace.projectOpened.connect(self.strip.end_project)
         controllers.workspace.projectClosed.connect(self.strip.end_project)
@@ -349,6 +361,17 @@ class MainWindow(QMainWindow):
         """The panel below that is seen; empty where there is none."""
         return next((name for name, dock in self.docks.items() if dock.seen), "")
 
+    def _beside_focus(self) -> list[QWidget]:
+        """What focus mode hides: the tool bar, and the panels below, the one in front last."""
+        docks = sorted(self.docks.values(), key=lambda dock: dock.seen)
+        return [self.tool_bar, *docks]
+
+    @Slot()
+    def ask_find(self) -> None:
+        """Go to the search field."""
+        self.focus.leave()
+        self.tool_bar.focus_search()
+
     @Slot()
     def close_panels(self) -> None:
         """Close all panels below."""
@@ -372,6 +395,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def show_panel(self, name: str) -> None:
         """Show the panel below that is called ``name`` in the code."""
+        self.focus.leave()
         self.docks[name].bring()
 
     @Slot()
@@ -509,3 +533,16 @@ class MainWindow(QMainWindow):
         if self._guide is not None:
             self._guide.close()
         QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it
+
+
+def _focus_view(controllers: Controllers) -> FocusView:
+    return FocusView(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.edits,
+        controllers.scorer,
+        controllers.review,
+        controllers.preferences,
+        controllers.messages,
+        controllers.repeats,
+    )

@@ -38,7 +38,7 @@ from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 _GROUPS = (
     (_("Scoring"), ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
     (_("Files"), ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    (_("Window"), ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
+    (_("Window"), ("language", "theme", "row_height", "label_cells", "digit_keys", "repeat_rows", "blind")),
 )
 _OTHERS = _("More")
 _AT_LEAST = {
