@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.annotators import WithAnnotator
     from sce_desktop.tasks.insight.bulk import BulkOutcome
     from sce_desktop.tasks.insight.review import Acceptance
+    from sce_desktop.tasks.insight.sessions import SelfAgreement
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 SIMILAR = 50
@@ -202,8 +203,9 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
     return found.coder, " ".join(sentences)
 
 
-def agreements(project: Project, *, progress: Progress) -> list[WithAnnotator]:
-    """Compare every other annotator with the user."""
+def agreements(project: Project, *, progress: Progress) -> tuple[list[WithAnnotator], SelfAgreement]:
+    """Compare every other annotator with the user, and the user's second answers with the first ones."""
     from sce_desktop.tasks.evaluation.annotators import agreements
+    from sce_desktop.tasks.insight.sessions import self_agreement
 
-    return agreements(project, progress)
+    return agreements(project, progress), self_agreement(project, progress)
