@@ -43,7 +43,7 @@ COMMANDS = (
     Command("back", _("Undo the label"), "Backspace"),
     Command("copies", _("Apply label to duplicates"), "="),
     Command("similar", _("Show similar rows"), "M"),
-    Command("evidence", _("Show the evidence in focus mode"), "E"),
+    Command("evidence", _("Show the evidence in focus mode"), "."),
     Command("start", _("Start reviewing"), "Q"),
     Command("next", _("Next row"), "J"),
     Command("previous", _("Previous row"), "K"),

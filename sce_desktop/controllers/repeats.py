@@ -1,7 +1,7 @@
 """Rows that come again in focus mode, without their label: how far does one agree with oneself?
 
-A row is drawn in the background before it is due, so that no key waits for it. Its second answer is kept apart
-(`store.annotations.repeats`): the label of the row stays as it is.
+A row is drawn in the background before it is due, so that no key waits for it. Its second answer is kept
+apart (`store.annotations.repeats`): the label of the row stays as it is.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Repeats(QObject):
         return row_id
 
     def keep(self, row_id: int, label_ids: tuple[int, ...]) -> bool:
-        """Keep the second answer about a row; no label: none of these. False, with a message, if it cannot be."""
+        """Keep the second answer about a row; no label: none of these. False, and a message, if it cannot."""
         return self._edits.add_repeat(row_id, label_ids)
 
     @Slot(object, object)

@@ -12,7 +12,6 @@ from sce_desktop.core.sessions import SessionFigures
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
-    from sce_desktop.tasks.insight.sessions import SelfAgreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +37,3 @@ def next_repeat(project: Project, seed: int, *, progress: Progress) -> int | Non
 
     progress.check()
     return next_repeat(project, seed)
-
-
-def self_agreement(project: Project, *, progress: Progress) -> SelfAgreement:
-    """Compare the user's second answers with the first ones."""
-    from sce_desktop.tasks.insight.sessions import self_agreement
-
-    return self_agreement(project, progress)

@@ -33,12 +33,12 @@ def compare_coders(first: IdArray, second: IdArray, answers: int) -> Agreement:
         second: (n,) those of the second coder.
         answers: How many different answers there are.
     """
-    from sklearn.metrics import cohen_kappa_score, confusion_matrix
-
     both = np.flatnonzero((first >= 0) & (second >= 0))
     a, b = first[both], second[both]
     if not len(both):
         return Agreement(0, 0.0, None, None, both, np.zeros((answers, answers), dtype=np.int64))
+    from sklearn.metrics import cohen_kappa_score, confusion_matrix
+
     # Where both give one and the same answer throughout, chance agrees as often: kappa is 0/0.
     constant = len(np.union1d(a, b)) == 1
     return Agreement(

@@ -55,8 +55,8 @@ def session_figures(
         moments: (n,) when each row was decided, in seconds since 1970, in any order.
         now: This moment, likewise.
         day_start: When the day began where the user is, likewise; see `start_of_day`.
-        labelled: (n,) whether the row got an answer; one that was skipped takes time and is not counted. None:
-            all did.
+        labelled: (n,) whether the row got an answer; one that was skipped takes time and is not counted.
+            None: all did.
     """
     counted = np.ones(len(moments), np.bool_) if labelled is None else labelled
     order = np.argsort(moments, kind="stable")

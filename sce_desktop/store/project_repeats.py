@@ -18,8 +18,8 @@ class RepeatMethods:
     def add_repeat(self, row_id: int, label_ids: Sequence[int] = ()) -> None:
         """Keep what the user answers the second time about a row labelled by hand; undoable.
 
-        No label: none of these. The annotation stays as it is. ValueError if the row has no answer by hand, or
-        a label is not in use.
+        No label: none of these. The annotation stays as it is. ValueError if the row has no answer by hand,
+        or a label is not in use.
         """
         with self._database.write(durable=True) as connection:
             repeats.add(connection, row_id, label_ids)
@@ -38,7 +38,7 @@ class RepeatMethods:
             return repeats.repeatable(connection, least_after=least_after)
 
     def label_moments(self, since: str = "") -> list[tuple[str, bool]]:
-        """Return when rows were decided by hand (ISO 8601, UTC), and whether with an answer, from ``since`` on.
+        """Return when rows were decided by hand (ISO 8601, UTC) from ``since`` on, and whether answered.
 
         The others were skipped. In no particular order.
         """

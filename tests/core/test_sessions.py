@@ -96,6 +96,6 @@ def test_a_moment_without_an_offset_is_utc(zone: None) -> None:
         == moment("2026-07-01T22:00:00+00:00")
         == moment("2026-07-02T00:00:00+02:00")
     )
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="yesterday"):
         moment("yesterday")
     assert os.environ["TZ"] == "Europe/Berlin"

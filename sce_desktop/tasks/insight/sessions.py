@@ -116,6 +116,6 @@ def self_agreement(project: Project, progress: Progress) -> SelfAgreement:
 
 
 def next_repeat(project: Project, seed: int) -> int | None:
-    """Return a row, drawn at random, that the user labelled earlier and may label again; None: there is none."""
+    """Return a random row that the user labelled earlier and may label again; None: there is none."""
     ids = project.repeatable_ids(APART)
     return int(np.random.default_rng(seed).choice(ids)) if len(ids) else None

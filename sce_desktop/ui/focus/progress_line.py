@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import session_work
@@ -142,7 +142,8 @@ class ProgressLine(QWidget):
         self.goal_button = self._button(_("Set a goal…"), _("Rows or minutes a day"))
         self.goal_button.clicked.connect(self.edit_goal)
         self.leave_button = self._button(_("Leave focus mode"), _("Back to the table"))
-        self.leave_button.setText(f"{_('Leave focus mode')}  Esc")
+        key = QKeySequence(Qt.Key.Key_Escape).toString(QKeySequence.SequenceFormat.NativeText)
+        self.leave_button.setText(f"{self.leave_button.text()}  {key}")
         self.leave_button.clicked.connect(self.leaveAsked)
         self.editor = self._make_editor()
         self._bar = _Bar()
@@ -273,8 +274,10 @@ class ProgressLine(QWidget):
         self.goal_button.setAccessibleName(self.goal_button.text())
         found = self.found
         self._bar.show_share(goal_share(found, goal, unit) if goal and found is not None else None)
-        self.words.setText("" if found is None else " · ".join(progress_words(found, goal, unit)))
-        self.words.setToolTip("" if found is None else _session_words(found))
+        if found is None:
+            self.words.setText("")
+        else:
+            self.words.setText(" · ".join(progress_words(found, goal, unit)), _session_words(found))
 
     @Slot(bool)
     def _on_seen(self, seen: bool) -> None:

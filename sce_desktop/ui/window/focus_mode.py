@@ -26,7 +26,7 @@ class FocusMode(QObject):
         aside: Callable[[], Sequence[QWidget]],
         parent: QObject,
     ) -> None:
-        """Args: ``home`` is the page to come back to, ``aside`` says what is hidden meanwhile, front one last."""
+        """``home`` is the page to come back to; ``aside`` says what is hidden meanwhile, the front one last."""
         super().__init__(parent)
         self._pages = pages
         self._home = home
