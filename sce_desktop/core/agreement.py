@@ -37,8 +37,10 @@ def compare_coders(first: IdArray, second: IdArray, answers: int) -> Agreement:
     a, b = first[both], second[both]
     if not len(both):
         return Agreement(0, 0.0, None, None, both, np.zeros((answers, answers), dtype=np.int64))
-    from sklearn.metrics import cohen_kappa_score, confusion_matrix
+    from sklearn.metrics import cohen_kappa_score
 
+    confusion = np.zeros((answers, answers), dtype=np.int64)
+    np.add.at(confusion, (a, b), 1)
     # Where both give one and the same answer throughout, chance agrees as often: kappa is 0/0.
     constant = len(np.union1d(a, b)) == 1
     return Agreement(
@@ -47,7 +49,7 @@ def compare_coders(first: IdArray, second: IdArray, answers: int) -> Agreement:
         kappa=None if constant else float(cohen_kappa_score(a, b)),
         alpha=krippendorff_alpha(np.stack([a, b])),
         disagreements=both[a != b],
-        confusion=confusion_matrix(a, b, labels=np.arange(answers)),
+        confusion=confusion,
     )
 
 
