@@ -190,6 +190,9 @@ def test_the_table_shows_the_row_that_one_came_to(
 
     qtbot.waitUntil(seen)
     assert controllers.navigation.current_row == 41
+    assert window.workspace.row.title.text() == "Row 41"
+    press(window, Qt.Key.Key_3)  # by the panel again, and once
+    assert controllers.navigation.current_row == 42
 
 
 def test_closing_the_project_leaves_it(window: MainWindow, controllers: Controllers, qtbot: QtBot) -> None:

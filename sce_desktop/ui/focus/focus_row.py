@@ -158,10 +158,9 @@ class FocusRow(RowPanel):
 
     def set_active(self, on: bool) -> None:
         """Follow the current row, or nothing: what nobody sees is not read."""
-        self._active = on
         self._end_again()
         self._repeats.follow(on)
-        self._show_row()
+        super().set_active(on)
 
     @Slot()
     def toggle_evidence(self) -> None:
@@ -198,9 +197,7 @@ class FocusRow(RowPanel):
     # --- what is shown -------------------------------------------------------------------------------------
 
     def _shown_id(self) -> int | None:
-        if not self._active:
-            return None
-        return self._navigation.current_row if self._again is None else self._again
+        return super()._shown_id() if self._again is None else self._again
 
     def _shown_runs(self) -> tuple[Run, ...]:
         runs = super()._shown_runs() if self._again is None else ()

@@ -58,6 +58,7 @@ class RowPanel(QWidget):
     """Follows the current row; every decision is on the disk before the next row is shown."""
 
     labels_type = RowLabels
+    _active = True
 
     def __init__(
         self,
@@ -245,7 +246,12 @@ class RowPanel(QWidget):
 
     def _shown_id(self) -> int | None:
         """The row to show."""
-        return self._navigation.current_row
+        return self._navigation.current_row if self._active else None
+
+    def set_active(self, on: bool) -> None:
+        """Follow the current row, or nothing: what nobody sees is not read."""
+        self._active = on
+        self._show_row()
 
     def _shown_runs(self) -> tuple[Run, ...]:
         """The runs whose predictions are shown, the model's first."""

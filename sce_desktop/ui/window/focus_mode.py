@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from sce_desktop.ui.focus.focus_view import FocusView
+from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.rows.table_place import TablePlace
 
@@ -22,15 +23,17 @@ class FocusMode(QObject):
         pages: QStackedWidget,
         home: QWidget,
         rows: QWidget,
+        row: QWidget,
         make: Callable[[], FocusView],
         aside: Callable[[], Sequence[QWidget]],
         parent: QObject,
     ) -> None:
-        """``home`` is the page to come back to; ``aside`` says what is hidden meanwhile, the front one last."""
+        """``home`` is the page to come back to; ``aside`` says what is hidden meanwhile, front one last."""
         super().__init__(parent)
         self._pages = pages
         self._home = home
         self._rows = rows
+        self._row = row
         self._make = make
         self._aside = aside
         self.view: FocusView | None = None
@@ -56,6 +59,8 @@ class FocusMode(QObject):
         for widget in self._hidden:
             widget.hide()
         self.on = True
+        if isinstance(self._row, RowPanel):
+            self._row.set_active(False)  # nobody sees it
         self._pages.setCurrentWidget(self.view)
         self.view.begin()
         self.changed.emit(True)
@@ -67,6 +72,8 @@ class FocusMode(QObject):
             return
         self.on = False
         self.view.end()
+        if isinstance(self._row, RowPanel):
+            self._row.set_active(True)
         for widget in self._hidden:
             widget.show()
         if self._hidden:

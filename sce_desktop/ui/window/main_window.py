@@ -118,6 +118,7 @@ class MainWindow(QMainWindow):
             self.pages,
             self.workspace,
             self.workspace.rows,
+            self.workspace.row,
             lambda: _focus_view(controllers),
             self._beside_focus,
             self,
