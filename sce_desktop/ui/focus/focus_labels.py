@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QWidget
@@ -11,6 +13,7 @@ from sce_desktop.ui.rows.row_labels import LabelButton, RowLabels
 
 _LEAST_COLUMN = 230  # pixels of the sketch
 _MOST_COLUMNS = 3
+_BESIDE_NAME = 105  # square, per cent, key
 _FINDER = 320
 
 
@@ -19,8 +22,16 @@ class FocusLabels(RowLabels):
 
     _holder: QWidget | None = None  # the base class shows labels while it is made
 
+    _widest = 0  # pixels of the longest name
+
+    def set_names(self, names: Iterable[str]) -> None:
+        """Take fewer columns where names would be cut: by all names, so that no row moves the labels."""
+        self._widest = max(map(self.fontMetrics().horizontalAdvance, names), default=0)
+        self._lay_out()
+
     def _columns(self) -> int:
-        return max(1, min(_MOST_COLUMNS, self.width() // px(_LEAST_COLUMN)))
+        wanted = max(px(_LEAST_COLUMN), self._widest + px(_BESIDE_NAME))
+        return max(1, min(_MOST_COLUMNS, max(2, self.width() // wanted), self.width() // px(_LEAST_COLUMN)))
 
     @Slot()
     def _show(self) -> None:

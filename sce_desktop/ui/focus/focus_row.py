@@ -181,6 +181,8 @@ class FocusRow(RowPanel):
 
     def _set_keys(self) -> None:
         super()._set_keys()
+        assert isinstance(self.labels, FocusLabels)
+        self.labels.set_names(label.name for label in self._workspace.labels)
         self._name_fold()
 
     def _connect(self) -> None:
