@@ -199,6 +199,15 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting("digit_keys_asked", bool, False, "", "", shown=False),
     Setting("keys", str, "", "", "", shown=False),
+    Setting("daily_goal", int, 0, "", "", least=0, most=100_000, shown=False),
+    Setting("goal_unit", str, "rows", "", "", choices=("rows", "minutes"), shown=False),
+    Setting(
+        "repeat_rows",
+        bool,
+        False,
+        N_("Check my consistency"),
+        N_("Focus mode repeats 1 in 20 rows without your first label."),
+    ),
     Setting(
         "auto_finetune",
         int,

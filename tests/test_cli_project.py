@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from sce_desktop import cli
-from sce_desktop.core.annotations import Label
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import sample_first, scoring
 from tests.ml.tiny import tiny_sce
@@ -117,6 +117,27 @@ def test_a_model_folder_that_is_called_so_is_an_ordinary_one(
         counted.append((found["whole_table"], found["runs"][-1]["model"], found["runs"][-1]["whole_table"]))
         assert as_json(capsys, "info", project) == found
     assert counted == [(False, model, False), (True, f"{model}, whole table", True)]
+
+
+def test_info_has_the_figures_of_sessions(
+    table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "p.sce")
+    assert run("create", path, table, "--text", "text", "--label", "Late") == 0
+    capsys.readouterr()
+    with Project.open(path) as project:
+        late = project.set_labels([Label("Late"), Label("Lost")]).labels[0].id
+        project.decide([1, 2], Decision.LABEL, [late or 0])
+        project.add_repeat(1, [late or 0])
+    assert as_json(capsys, "info", path)["session"] == {
+        "labelled_today": 2,
+        "labelled_in_session": 2,
+        "median_seconds": None,
+        "rows_an_hour": None,
+        "repeats": 1,
+        "repeats_agree": 1.0,
+        "kappa": None,
+    }
 
 
 def test_info_says_whether_rows_are_predicted_jointly(

@@ -371,6 +371,24 @@ def _facts(project: Project) -> dict[str, Any]:
         return _read_facts(project)
 
 
+def _session_facts(project: Project) -> dict[str, Any]:
+    """Return what the user labelled by hand, how fast, and how many repeated rows got the same label."""
+    from sce_desktop.core.progress import SilentProgress
+    from sce_desktop.tasks.insight.sessions import figures, self_agreement
+
+    found = figures(project, SilentProgress())
+    own = self_agreement(project, SilentProgress())
+    return {
+        "labelled_today": found.today,
+        "labelled_in_session": found.session,
+        "median_seconds": found.median_seconds,
+        "rows_an_hour": found.rows_an_hour,
+        "repeats": own.rows,
+        "repeats_agree": own.agreement.same if own.rows else None,
+        "kappa": own.agreement.kappa,
+    }
+
+
 def _read_facts(project: Project) -> dict[str, Any]:
     from sce_desktop.core.query import RowState
     from sce_desktop.tasks.scoring.joint import joint_wanted
@@ -392,6 +410,7 @@ def _read_facts(project: Project) -> dict[str, Any]:
         "multi_label": label_set is not None and label_set.multi_label,
         "whole_table": joint_wanted(project),
         "coders": {coder.name: coder.rows for coder in project.coders()},
+        "session": _session_facts(project),
         "decided": {state.value: counts[state] for state in decided},
         "runs": [
             {

@@ -16,6 +16,7 @@ from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.projects import Projects
+from sce_desktop.controllers.repeats import Repeats
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.takeover import Takeover
@@ -51,4 +52,5 @@ class Controllers(QObject):
         self.review = StartReview(
             self.workspace, self.navigation, self.scorer, self.preferences, self.messages
         )
+        self.repeats = Repeats(self.workspace, self.edits, self.preferences)
         self.takeover = Takeover(self.workspace, self.projects, self.messages)

@@ -204,6 +204,10 @@ class Edits(QObject):
         """Remove the labels of rows, and whatever else was decided about them."""
         return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
 
+    def add_repeat(self, row_id: int, label_ids: Sequence[int]) -> bool:
+        """Keep what the user answers the second time about a row; its annotation stays as it is."""
+        return self._edit([], lambda p: p.add_repeat(row_id, label_ids))
+
     def remove_coder(self, coder_id: int) -> bool:
         """Remove another annotator's labels from the project."""
         return self._edit([], lambda p: p.remove_coder(coder_id))

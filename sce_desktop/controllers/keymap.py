@@ -44,6 +44,7 @@ COMMANDS = (
     Command("copies", _("Apply label to duplicates"), "="),
     Command("similar", _("Show similar rows"), "M"),
     Command("why", _("Why this label"), "W"),
+    Command("evidence", _("Show the evidence in focus mode"), "."),
     Command("start", _("Start reviewing"), "Q"),
     Command("next", _("Next row"), "J"),
     Command("previous", _("Previous row"), "K"),

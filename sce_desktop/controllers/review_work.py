@@ -20,7 +20,9 @@ from sce_desktop.core.text import isolated
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
+    from sce_desktop.tasks.evaluation.annotators import WithAnnotator
     from sce_desktop.tasks.insight.review import Acceptance
+    from sce_desktop.tasks.insight.sessions import SelfAgreement
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
 SIMILAR = 50
@@ -170,3 +172,11 @@ def add_coder(project: Project, choices: CoderChoices, *, progress: Progress) ->
         names = [_("“{name}” ({rows})", name=isolated(name), rows=number(count)) for name, count in first]
         sentences.append(_("Not labels of this project: {names}.", names=listed(names)))
     return found.coder, " ".join(sentences)
+
+
+def agreements(project: Project, *, progress: Progress) -> tuple[list[WithAnnotator], SelfAgreement]:
+    """Compare every other annotator with the user, and the user's second answers with the first ones."""
+    from sce_desktop.tasks.evaluation.annotators import agreements
+    from sce_desktop.tasks.insight.sessions import self_agreement
+
+    return agreements(project, progress), self_agreement(project, progress)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.estimates import exact_interval
 
 # scikit-learn takes a second to import: it comes with the first call.
 
@@ -32,12 +33,14 @@ def compare_coders(first: IdArray, second: IdArray, answers: int) -> Agreement:
         second: (n,) those of the second coder.
         answers: How many different answers there are.
     """
-    from sklearn.metrics import cohen_kappa_score, confusion_matrix
-
     both = np.flatnonzero((first >= 0) & (second >= 0))
     a, b = first[both], second[both]
     if not len(both):
         return Agreement(0, 0.0, None, None, both, np.zeros((answers, answers), dtype=np.int64))
+    from sklearn.metrics import cohen_kappa_score
+
+    confusion = np.zeros((answers, answers), dtype=np.int64)
+    np.add.at(confusion, (a, b), 1)
     # Where both give one and the same answer throughout, chance agrees as often: kappa is 0/0.
     constant = len(np.union1d(a, b)) == 1
     return Agreement(
@@ -46,8 +49,23 @@ def compare_coders(first: IdArray, second: IdArray, answers: int) -> Agreement:
         kappa=None if constant else float(cohen_kappa_score(a, b)),
         alpha=krippendorff_alpha(np.stack([a, b])),
         disagreements=both[a != b],
-        confusion=confusion_matrix(a, b, labels=np.arange(answers)),
+        confusion=confusion,
     )
+
+
+def kappa_interval(found: Agreement) -> tuple[float, float] | None:
+    """Return a 95% confidence interval of Cohen's kappa, None where kappa is undefined.
+
+    The exact interval (Clopper and Pearson 1934) of the share of equal answers, with the agreement by chance
+    held as it was observed. Unlike the asymptotic one (Fleiss, Cohen and Everitt 1969) it is no point where
+    all answers are equal, as they are in many short checks.
+    """
+    if found.kappa is None:
+        return None
+    counts = found.confusion.astype(np.float64)
+    chance = float((counts.sum(axis=1) * counts.sum(axis=0)).sum() / counts.sum() ** 2)
+    low, high = exact_interval(round(found.same * found.rows), found.rows)
+    return (low - chance) / (1 - chance), (high - chance) / (1 - chance)
 
 
 def krippendorff_alpha(answers: IdArray) -> float | None:

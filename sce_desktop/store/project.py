@@ -26,6 +26,7 @@ from sce_desktop.store.file.database import Database
 from sce_desktop.store.project_decisions import DecisionMethods
 from sce_desktop.store.project_labels import LabelMethods
 from sce_desktop.store.project_models import ModelMethods
+from sce_desktop.store.project_repeats import RepeatMethods
 from sce_desktop.store.repair import repair
 from sce_desktop.store.repair.repair import RepairReport
 from sce_desktop.store.runs.scored import ScoredRuns
@@ -35,7 +36,7 @@ from sce_desktop.temporary import temporary_beside
 _LOG = logging.getLogger(__name__)
 
 
-class Project(LabelMethods, DecisionMethods, ModelMethods):
+class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
     """A project file that is open, for use from any thread; a context manager that closes it.
 
     A change is complete when its method returns; what people decide or edit can be undone. Decisions, marks

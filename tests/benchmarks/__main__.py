@@ -2,7 +2,8 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, and findings, final, queues, languages, why, clusters, embed-gpu, which need
-``--data``, the labelled sets; the last one an NVIDIA GPU too.
+``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set, review is
+one in focus mode.
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ def main() -> None:
         embed_gpu,
         encodings,
         epochs,
+        focus,
         languages,
         relabel,
         repair,
@@ -122,6 +124,8 @@ def main() -> None:
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
+        elif part == "review" and args.data is not None:
+            focus.run(args.data)
         elif part == "review":
             review.run(rows=args.review_rows, labels=args.review_labels)
         elif part == "edits":

@@ -514,3 +514,24 @@ def test_a_dialog_that_is_done_hears_no_more_of_its_job(
     with qtbot.waitSignal(dialog.destroyed):
         dialog.reject()
     qtbot.waitUntil(stopped.is_set)
+
+
+def test_agreement_with_oneself_is_a_line_and_leads_to_its_rows(
+    qtbot: QtBot, controllers: Controllers, opened: Bench
+) -> None:
+    assert controllers.workspace.project is not None
+    late, lost = (label.id or 0 for label in controllers.workspace.labels[:2])
+    controllers.edits.decide([1, 2], Decision.LABEL, [late])
+    controllers.edits.add_repeat(1, [late])
+    controllers.edits.add_repeat(2, [lost])
+    dialog = wired(AgreementDialog, controllers)()
+    qtbot.addWidget(dialog)
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.list.topLevelItemCount() == 1, timeout=60_000)  # scikit-learn is imported
+    item = dialog.list.topLevelItem(0)
+    assert item is not None
+    assert [item.text(column) for column in range(4)] == ["You (repeat)", "2", "2", "50%"]
+    assert "2 repeated rows the same label in 50% of cases (1 to 99%)" in dialog.sentence.text()
+    assert not dialog.remove_button.isEnabled()  # each is undone by itself
+    dialog.show_button.click()
+    qtbot.waitUntil(lambda: list(opened.rows.model.ids) == [2])

@@ -24,6 +24,8 @@ from sce_desktop.store.sql import insert, is_seen, last_row_id, now
 
 Answer = frozenset[int | str]
 """Ids of labels in use, and names of others as they were written; nothing: none of these."""
+REPEAT: Final = "repeat:"
+"""So begins the source of a second answer of the user, which is no annotator; see `repeats`."""
 _PART: Final = 500  # answers in one transaction, which a decision may have to wait for
 _coders = schema.coders
 _answers = schema.other_annotations
@@ -50,6 +52,7 @@ def add(
         known = _wordings(connection)
     if not answers or not (min(answers) >= 1 and max(answers) <= last):
         raise ValueError("no such row")
+    source = source.replace(REPEAT, REPEAT.upper(), 1) if source.startswith(REPEAT) else source
     with database.write() as connection:
         coder_id = insert(connection, _coders, name="", source=source, created_at=now(), removed=True)
     records = [
@@ -124,16 +127,21 @@ def remove(connection: sa.Connection, coder_id: int) -> None:
 
 
 def list_all(connection: sa.Connection) -> tuple[Coder, ...]:
-    """Return all coders, oldest first, without the user."""
+    """Return all coders, oldest first, without the user, whose second answers are in `repeats`."""
     count = sa.func.count(sa.distinct(_answers.c.row_id))
     statement = (
         sa.select(_coders.c.id, _coders.c.name, _coders.c.source, count, _coders.c.created_at)
         .join(_answers, _answers.c.coder_id == _coders.c.id)
-        .where(_coders.c.removed == sa.false())
+        .where(_coders.c.removed == sa.false(), ~is_repeat())
         .group_by(_coders.c.id)
         .order_by(_coders.c.id)
     )
     return tuple(Coder(*found) for found in connection.execute(statement))
+
+
+def is_repeat() -> sa.ColumnElement[bool]:
+    """Return the condition that a coder is a second answer of the user."""
+    return sa.func.substr(_coders.c.source, 1, len(REPEAT)) == REPEAT
 
 
 def answers(connection: sa.Connection, coder_id: int, *, origin: Origin | None = None) -> dict[int, Answer]:
@@ -149,7 +157,7 @@ def answers(connection: sa.Connection, coder_id: int, *, origin: Origin | None =
         .where(_answers.c.coder_id == coder_id)
         .order_by(_answers.c.row_id)
     )
-    resolved = _resolver(connection)
+    resolved = resolver(connection)
     return {
         row_id: frozenset(resolved(word, label_id) for _, word, label_id in group if word)
         for row_id, group in groupby(found, key=itemgetter(0))
@@ -161,7 +169,7 @@ def of_row(connection: sa.Connection, row_id: int) -> list[tuple[str, Answer]]:
     found = raw(connection).execute(_OF_ROW, (int(row_id),)).fetchall()
     if not found:
         return []
-    resolved = _resolver(connection)
+    resolved = resolver(connection)
     return [
         (name, frozenset(resolved(word, label_id) for _, word, label_id in group if word))
         for name, group in groupby(found, key=itemgetter(0))
@@ -174,7 +182,7 @@ _OF_ROW = (
 )
 
 
-def _resolver(connection: sa.Connection) -> Callable[[str, int | None], int | str]:
+def resolver(connection: sa.Connection) -> Callable[[str, int | None], int | str]:
     """Return what finds the label in use that a word, or a label of former times, means."""
     known = _wordings(connection)
     used = set(known.values())

@@ -20,6 +20,7 @@ from sce_desktop.ui.kit.theme import px, set_role
 if TYPE_CHECKING:
     from sce_desktop.core.agreement import Agreement
     from sce_desktop.tasks.evaluation.annotators import WithAnnotator
+    from sce_desktop.tasks.insight.sessions import SelfAgreement
 
 _HEADINGS = (
     _("Annotator"),
@@ -35,7 +36,7 @@ _HOW = {
     Origin.IMPORTED: N_("{annotator}: imported labels"),
 }
 _CODER = Qt.ItemDataRole.UserRole
-_SENTENCE = _CODER + 1
+_SENTENCE, _ROWS = _CODER + 1, _CODER + 2
 
 
 class AgreementDialog(ProjectDialog):
@@ -98,13 +99,17 @@ class AgreementDialog(ProjectDialog):
         self._watch(job).finished.connect(self._on_found)
 
     @Slot(object)
-    def _on_found(self, found: list[WithAnnotator]) -> None:
+    def _on_found(self, found: tuple[list[WithAnnotator], SelfAgreement]) -> None:
+        annotators, own = found
         self.list.clear()
-        for one in found:
+        for one in annotators:
             for place, (how, agreement, sentence) in enumerate(one.lines):
                 name = one.coder.name if how is None else _(_HOW[how], annotator=one.coder.name)
                 labels = "" if place else number(one.coder.rows)
                 self._add_line(one.coder.id, (name, labels), agreement, sentence)
+        if own.rows:
+            item = self._add_line(0, (_("You (repeat)"), number(own.rows)), own.agreement, own.sentence)
+            item.setData(0, _ROWS, own.differing)
         if (first := self.list.topLevelItem(0)) is not None:
             self.list.setCurrentItem(first)
         else:
@@ -112,7 +117,9 @@ class AgreementDialog(ProjectDialog):
                 _("No other annotator yet. Choose Review > Import another annotator's labels….")
             )
 
-    def _add_line(self, coder_id: int, names: tuple[str, str], found: Agreement, sentence: str) -> None:
+    def _add_line(
+        self, coder_id: int, names: tuple[str, str], found: Agreement, sentence: str
+    ) -> QTreeWidgetItem:
         cells = [
             *names,
             number(found.rows),
@@ -125,19 +132,24 @@ class AgreementDialog(ProjectDialog):
         for column in range(1, len(cells)):
             item.setTextAlignment(column, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         self.list.addTopLevelItem(item)
+        return item
 
     @Slot()
     def _on_current(self) -> None:
         item = self.list.currentItem()
         self.show_button.setEnabled(item is not None)
-        self.remove_button.setEnabled(item is not None and not self._workspace.read_only)
+        repeats = item is not None and item.data(0, _ROWS) is not None  # they are undone, one by one
+        self.remove_button.setEnabled(item is not None and not repeats and not self._workspace.read_only)
         if item is not None:
             self.sentence.setText(item.data(0, _SENTENCE))
 
     @Slot()
     def _show_rows(self) -> None:
         if (item := self.list.currentItem()) is not None:
-            self._navigation.show_disagreements(item.data(0, _CODER))
+            if (rows := item.data(0, _ROWS)) is None:
+                self._navigation.show_disagreements(item.data(0, _CODER))
+            elif rows:
+                self._navigation.show_ids(rows)
             self.accept()
 
     @Slot()

@@ -35,6 +35,7 @@ class MessageStrip(QFrame):
         self._lasts = False  # it is about no project
         self._unread: dict[str, tuple[bool, _Answers]] = {}  # warnings that were pushed away, the newest last
         self._answers: _Answers = ()
+        self._at_top = False
         self._icon = QLabel()
         self.setAccessibleName(_("Message"))
         self._icon.setAccessibleName(_("Kind of message"))
@@ -179,8 +180,14 @@ class MessageStrip(QFrame):
             self._unread[old] = (self._lasts, self._answers)
         self._unread.pop(newer, None)
 
+    @Slot(bool)
+    def set_at_top(self, on: bool) -> None:
+        """Lie at the head of the parent, whose foot is needed, or again at its foot."""
+        self._at_top = on
+        self._place()
+
     def _place(self) -> None:
-        """Be as wide as the sentence, up to a limit, in the middle of the parent's foot."""
+        """Be as wide as the sentence, up to a limit, in the middle of the parent's foot or head."""
         parent = self.parentWidget()
         if parent is None:
             return
@@ -191,7 +198,8 @@ class MessageStrip(QFrame):
         width = min(words + beside, px(MOST_WIDTH), parent.width() - 2 * px(SPACE_L))
         height = max(layout.totalHeightForWidth(width), self.minimumSizeHint().height()) if layout else 0
         left = (parent.width() - width) // 2
-        self.setGeometry(left, parent.height() - height - px(_ABOVE_FOOT), width, height)
+        top = px(SPACE_S) if self._at_top else parent.height() - height - px(_ABOVE_FOOT)
+        self.setGeometry(left, top, width, height)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Stay in place when the parent becomes larger or smaller."""

@@ -10,10 +10,10 @@ import numpy as np
 from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.labels_groups import grouped, short_name
 from sce_desktop.controllers.rows_data import Score
-from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.i18n import _
+from sce_desktop.core.runs import Run
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.rows.label_line import Bar, GroupLine, LabelLine, LazyLines, Listing
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 
-def scores_of_row(project: Project, row_id: int, workspace: Workspace) -> list[Score]:
-    """Return what the runs that are shown say of a row, the model's first."""
-    found = (rows_data.scores_of(project, [row_id], run, workspace.labels) for run in workspace.runs)
+def scores_of_row(project: Project, row_id: int, runs: Sequence[Run], labels: Sequence[Label]) -> list[Score]:
+    """Return the scores that ``runs`` have of a row, in their order; those that have none are left out."""
+    found = (rows_data.scores_of(project, [row_id], run, tuple(labels)) for run in runs)
     return [scores[row_id] for scores in found if row_id in scores]
 
 

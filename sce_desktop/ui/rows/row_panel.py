@@ -26,6 +26,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
 from sce_desktop.core.hits import hits
 from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import about_row
 from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.low_scroll import LowScroll, scrolled_column
@@ -55,6 +56,9 @@ _LOW = 600  # of the panel: below it everything in it takes as little height as 
 
 class RowPanel(QWidget):
     """Follows the current row; every decision is on the disk before the next row is shown."""
+
+    labels_type = RowLabels
+    _active = True
 
     def __init__(
         self,
@@ -90,7 +94,7 @@ class RowPanel(QWidget):
         self.last = LastDecision()
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
-        self.labels = RowLabels()
+        self.labels = self.labels_type()
         self.reasons = RowReasons(workspace, navigation, scorer, preferences, self.text.marks)
         self.cells = OriginalCells()
         self.others = plain_label(_("Labels by other annotators"), "muted")
@@ -181,7 +185,7 @@ class RowPanel(QWidget):
     def _show_row(self) -> None:
         project = self._workspace.project
         self.decision.save_note()  # of the row before
-        row_id = self._navigation.current_row
+        row_id = self._shown_id()
         self._row, self._open = None, False
         if project is not None and row_id is not None:
             with project.snapshot():
@@ -191,6 +195,24 @@ class RowPanel(QWidget):
         self._show_body()
         self._explain()
         self._limit.set_text(self._row.text if self._row is not None else "")
+
+    def _shown_id(self) -> int | None:
+        """The row to show."""
+        return self._navigation.current_row if self._active else None
+
+    def set_active(self, on: bool) -> None:
+        """Follow the current row, or nothing: what nobody sees is not read."""
+        self._active = on
+        self._show_row()
+
+    @property
+    def _is_low(self) -> bool:
+        """Whether there is little height."""
+        return bool(self._height.low)
+
+    def _shown_runs(self) -> tuple[Run, ...]:
+        """The runs whose predictions are shown, the model's first."""
+        return () if self._navigation.blind else self._workspace.runs
 
     def _show_body(self) -> None:
         """Show the parts of a row, or that there is none; a text's height comes from what is laid out."""
@@ -219,8 +241,8 @@ class RowPanel(QWidget):
     def _read_scores(self) -> None:
         project, row = self._workspace.project, self._row
         self._scores = []
-        if project is not None and row is not None and not self._navigation.blind:
-            self._scores = scores_of_row(project, row.id, self._workspace)
+        if project is not None and row is not None:
+            self._scores = scores_of_row(project, row.id, self._shown_runs(), self._workspace.labels)
         self._show_labels()
 
     def _read_decision(self) -> None:
@@ -280,7 +302,7 @@ class RowPanel(QWidget):
         count = self._selected.count
         short = ngettext("{count} row selected.", "{count} rows selected.", count)
         rest = _("Keys and buttons apply to all of them.")
-        self.many.setText(short if self._height.low else f"{short} {rest}")
+        self.many.setText(short if self._is_low else f"{short} {rest}")
         self.many.setToolTip(rest)
         self.many.setVisible(bool(count))
         self.labels.set_many(count)

@@ -59,6 +59,7 @@ class _Text(QTextEdit):
         self._given: int | None = None  # the limit, in pixels
         self._fitted = 0  # the width that they are for
         self.least_lines = _LEAST_LINES
+        self._scale, self._most = 1.0, _MOST_HEIGHT
         self.setReadOnly(True)
         self.setAcceptRichText(False)
         self.setTabChangesFocus(True)
@@ -69,6 +70,18 @@ class _Text(QTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
+
+    def set_scale(self, scale: float, most: int) -> None:
+        """Show the text ``scale`` times as large, and ``most`` pixels of the sketch high at most."""
+        self._scale, self._most = scale, most
+        self._set_font()
+        self.fit()
+
+    def _set_font(self) -> None:
+        usual = font("text")
+        self.setFont(usual)
+        if self._scale != 1:  # by a style sheet: the window's own takes a font back when it is applied again
+            self.setStyleSheet(f"font-size: {round(usual.pixelSize() * self._scale)}px")
 
     def fit(self) -> None:
         """Take the height of the text at the present width."""
@@ -83,7 +96,7 @@ class _Text(QTextEdit):
         self._limit()
 
     def _limit(self) -> None:
-        self._wanted = min(self._full, px(_MOST_HEIGHT) if self._given is None else self._given)
+        self._wanted = min(self._full, px(self._most) if self._given is None else self._given)
         self.setMaximumHeight(self._wanted)
         least = self.least_lines * self._line() if self._given is None else self._given
         self.setMinimumHeight(min(self._wanted, least))  # in a low window the rest scrolls
@@ -139,7 +152,7 @@ class _Text(QTextEdit):
         """Follow the size of the system's text."""
         super().changeEvent(event)
         if event.type() is QEvent.Type.ApplicationFontChange:
-            self.setFont(font("text"))
+            self._set_font()
             self.fit()
 
 

@@ -15,6 +15,8 @@ PAGES = {
     "RowsView": "guide/review.md",
     "RowPanel": "guide/review.md#one-row",
     "RowReasons": "guide/review.md#why-this-label",
+    "FocusView": "guide/focus-mode.md",
+    "FocusRow": "guide/focus-mode.md",
     "FineTunePanel": "guide/fine-tune.md",
     "EvaluatePanel": "guide/evaluate.md",
     "FindingsPanel": "guide/findings.md",

@@ -36,6 +36,7 @@ from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
+from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
@@ -50,6 +51,7 @@ from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock, PanelPage
 from sce_desktop.ui.window.drops import Drops
+from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.guide_window import GuideWindow
 from sce_desktop.ui.window.jobs_panel import JobsPanel
@@ -112,6 +114,16 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.beside)
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
+        self.focus = FocusMode(
+            self.pages,
+            self.workspace,
+            self.workspace.rows,
+            self.workspace.row,
+            lambda: _focus_view(controllers),
+            self._beside_focus,
+            self,
+        )
+        self.focus.changed.connect(self.strip.set_at_top)
         self.menus = Menus(self, self, controllers, theme)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
@@ -139,6 +151,7 @@ class MainWindow(QMainWindow):
         controllers.navigation.guideAsked.connect(self.show_guide)
         controllers.workspace.projectOpened.connect(self._on_opened)
         controllers.workspace.projectOpened.connect(self.strip.end_offer)
+        controllers.workspace.projectClosed.connect(self.focus.leave)
         controllers.workspace.projectClosed.connect(self._on_closed)
         controllers.workspace.projectOpened.connect(self.strip.end_project)
         controllers.workspace.projectClosed.connect(self.strip.end_project)
@@ -330,6 +343,16 @@ class MainWindow(QMainWindow):
         self.panels.set_project_open(on)
         self.beside.set_project_open(on)
 
+    def _beside_focus(self) -> list[QWidget]:
+        """What focus mode hides: the tool bar, the row panel, and the panels below."""
+        return [self.tool_bar, self.workspace.row, self.panels]
+
+    @Slot()
+    def ask_find(self) -> None:
+        """Go to the search field."""
+        self.focus.leave()
+        self.tool_bar.focus_search()
+
     @Slot()
     def close_panels(self) -> None:
         """Close all panels below."""
@@ -357,6 +380,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def show_panel(self, name: str) -> None:
         """Show the panel below that is called ``name`` in the code."""
+        self.focus.leave()
         self.docks[name].bring()
 
     @Slot()
@@ -493,3 +517,16 @@ class MainWindow(QMainWindow):
         if self._guide is not None:
             self._guide.close()
         QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it
+
+
+def _focus_view(controllers: Controllers) -> FocusView:
+    return FocusView(
+        controllers.workspace,
+        controllers.navigation,
+        controllers.edits,
+        controllers.scorer,
+        controllers.review,
+        controllers.preferences,
+        controllers.messages,
+        controllers.repeats,
+    )

@@ -28,6 +28,7 @@ from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.table_looks import ROW_LINES
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
+from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.tool_bar import ToolBar
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
@@ -47,12 +48,15 @@ class _WindowCommands(Protocol):
     def docks(self) -> Mapping[str, PanelPage]: ...
     @property
     def tool_bar(self) -> ToolBar: ...
+    @property
+    def focus(self) -> FocusMode: ...
     def ask_open(self) -> object: ...
     def ask_append(self) -> object: ...
     def ask_export(self) -> object: ...
     def ask_copy(self) -> object: ...
     def ask_accept(self) -> object: ...
     def ask_annotator(self) -> object: ...
+    def ask_find(self) -> object: ...
     def merge_labels(self) -> object: ...
     def show_settings(self) -> object: ...
     def show_palette(self) -> object: ...
@@ -174,7 +178,7 @@ class Menus(QObject):
         self._controllers.workspace.annotationsChanged.connect(self._history_soon.start)
         self._controllers.workspace.labelsChanged.connect(self._history_soon.start)
         menu.addSeparator()
-        find = self._commands.tool_bar.focus_search
+        find = self._commands.ask_find
         self._add(menu, N_("&Find…"), find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
         self._add(menu, N_("&Command palette…"), self._commands.show_palette, keys="Ctrl+K", icon="command")
 
@@ -241,6 +245,7 @@ class Menus(QObject):
         )
         menu.addSeparator()
         self._digits(menu, controllers)
+        self._repeats(menu, controllers)
         menu.addSeparator()
         self._add(
             menu,
@@ -270,6 +275,14 @@ class Menus(QObject):
             icon="label",
             project=True,
         )
+
+    def _repeats(self, menu: QMenu, controllers: Controllers) -> None:
+        """Whether rows come again in focus mode."""
+        again = self._add(menu, N_("Check my c&onsistency"), controllers.repeats.toggle)
+        again.setCheckable(True)
+        again.setChecked(controllers.repeats.on)
+        again.setToolTip(_("Focus mode repeats 1 in 20 rows without your first label"))
+        controllers.preferences.settingsChanged.connect(lambda _: again.setChecked(controllers.repeats.on))
 
     def _digits(self, menu: QMenu, controllers: Controllers) -> None:
         """Which label a digit means: one of two."""
@@ -336,6 +349,10 @@ class Menus(QObject):
             lambda _: blind.setChecked(controllers.navigation.blind)
         )
         menu.addSeparator()
+        focus = self._add(menu, N_("F&ocus mode"), self._commands.focus.toggle, keys="F9", project=True)
+        focus.setCheckable(True)
+        focus.setToolTip(_("One text, its labels, nothing else"))
+        self._commands.focus.changed.connect(focus.setChecked)
         self._add(menu, N_("&Full screen"), self._commands.toggle_full_screen, keys="F11")
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:

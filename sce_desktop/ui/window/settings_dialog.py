@@ -48,6 +48,7 @@ _GROUPS = (
             "final_column",
             "row_labels",
             "digit_keys",
+            "repeat_rows",
             "blind",
         ),
     ),
