@@ -22,7 +22,7 @@ from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
 from tests.ui.test_row_panel import decided
 
 LONG = "The courier rang twice and left the parcel with a neighbour. " * 60
@@ -41,7 +41,7 @@ def window(
     controllers.preferences.change_setting("digit_keys_asked", True)
     qtbot.waitExposed(real_window)
     open_in(qtbot, controllers, path)
-    controllers.scorer._edited.disconnect()
+    score_no_edits(controllers)
     settle(qtbot, controllers)
     rows(real_window).table.setFocus()
     yield real_window

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import QDialogButtonBox, QHeaderView, QLabel, QPushButton, QTreeWidgetItem, QWidget
 
+from sce_desktop.controllers import review_work
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
@@ -90,7 +90,7 @@ class AgreementDialog(ProjectDialog):
         for button in (self.show_button, self.remove_button):
             button.setEnabled(False)
         job = self._workspace.submit(
-            in_worker("sce_desktop.tasks.evaluation.annotators", "agreements"),
+            review_work.agreements,
             self._workspace.project,
             title=_("Comparing labels"),
             worker="reads",
