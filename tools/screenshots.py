@@ -26,7 +26,14 @@ _LANGUAGE = "SCE_PICTURES_LANGUAGE"
 ROOT = Path(__file__).parents[1]
 set_language(os.environ.get(_LANGUAGE, "en"), ROOT / "resources" / "locale")  # before the window's modules
 
-from pictures import scenes_figures, scenes_labels, scenes_languages, scenes_panels, scenes_window  # noqa: E402
+from pictures import (  # noqa: E402
+    scenes_figures,
+    scenes_labels,
+    scenes_languages,
+    scenes_panels,
+    scenes_sizes,
+    scenes_window,
+)
 from pictures.studio import SCALED, Finished, Studio  # noqa: E402
 
 SCENES = {
@@ -35,6 +42,7 @@ SCENES = {
     **scenes_panels.SCENES,
     **scenes_figures.SCENES,
     **scenes_languages.SCENES,
+    **scenes_sizes.SCENES,
 }
 
 

@@ -26,6 +26,7 @@ class Navigation(QObject):
     rowsFocusAsked = Signal()  # go back to the table, where the keys that decide work
     stepAsked = Signal(object)  # go that many rows down the table's order; negative: up
     nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
+    foldsChanged = Signal()  # ``folded`` is
     panelAsked = Signal(object)  # title of a panel below that is to be shown
 
     def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
@@ -73,6 +74,14 @@ class Navigation(QObject):
     def show_disagreements(self, coder_id: int) -> None:
         """Show the rows on which another annotator and the user differ."""
         self.set_query(RowQuery(disagreeing=(USER, coder_id)))
+
+    def fold(self, parents: str | Iterable[str], folded: bool) -> None:
+        """Show of groups of labels the heading alone, or all their labels again."""
+        wanted = frozenset((parents,) if isinstance(parents, str) else parents)
+        after = self.folded | wanted if folded else self.folded - wanted
+        if after != self.folded:
+            self.folded = after
+            self.foldsChanged.emit()
 
     def set_current_row(self, row_id: int | None) -> None:
         """Make ``row_id`` the row that the panel at the right shows."""

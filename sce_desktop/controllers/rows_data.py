@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 PAGE = 64  # rows that are read at once
-SHOWN_CHARACTERS = 400  # more than two lines of a table ever hold
+SHOWN_CHARACTERS = 900  # more than four lines of a table hold
 _STRONG = {"L": False, "R": True, "AL": True}
 
 

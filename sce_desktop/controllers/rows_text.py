@@ -104,6 +104,14 @@ def yours(row: RowData, labels: tuple[Label, ...]) -> str:
     )
 
 
+def confirms(row: RowData) -> bool | None:
+    """Whether the label of a person is the one that the model predicts; None where it predicts none."""
+    main = _score(row, 0)
+    if main is None or row.annotation is None:
+        return None
+    return row.annotation.label_ids == (main.top_id,)
+
+
 def agreement(row: RowData, place: int, threshold: float) -> bool | None:
     """Whether the baseline at ``place`` of the runs puts the model's label first, if that gives one."""
     main, other = (_score(row, 0), _score(row, place))

@@ -70,6 +70,11 @@ def _open(qtbot: QtBot, window: MainWindow, path: Path) -> None:
         window.open_path(path)
 
 
+def tabs(window: MainWindow) -> list[str]:
+    bar = window.panels.tabs
+    return [bar.tabText(place) for place in range(bar.count()) if bar.isTabVisible(place)]
+
+
 def test_a_panel_is_built_when_it_is_first_shown(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
@@ -103,14 +108,15 @@ def test_panels_of_a_project_go_and_come_with_it(
 ) -> None:
     _open(qtbot, window, make_project())
     window.docks["First"].bring()
-    window.docks["Jobs and log"].bring()
+    assert tabs(window) == ["First", "Second", "Jobs and log"]
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    assert window.docks["First"].isHidden()
-    assert not window.docks["Jobs and log"].isHidden()
+    assert window.panels.isHidden()
+    assert tabs(window) == ["Jobs and log"]  # what needs no project
+    window.docks["Jobs and log"].bring()
+    window.close_panels()
     _open(qtbot, window, make_project("Other"))
-    assert not window.docks["First"].isHidden()
-    assert window.docks["Second"].isHidden()
+    qtbot.waitUntil(lambda: window.docks["First"].seen)
 
 
 @pytest.mark.parametrize("by", ["all", "its key", "its button"])
@@ -121,12 +127,12 @@ def test_a_panel_that_is_put_away_gives_the_keys_back_to_the_rows(
     window.activateWindow()
     first = window.docks["First"]
     first.bring()
-    close = next(b for b in first.findChildren(QToolButton) if b.accessibleName() == "Close First")
+    close = next(b for b in window.panels.findChildren(QToolButton) if b.toolTip() == "Close (Ctrl+0)")
     close.setFocus()
     qtbot.waitUntil(close.hasFocus)
     with qtbot.waitSignal(controllers.navigation.rowsFocusAsked):
         {"all": window.close_panels, "its key": first.toggle, "its button": close.click}[by]()
-    assert first.isHidden()
+    assert window.panels.isHidden()
     first.bring()
     with qtbot.assertNotEmitted(controllers.navigation.rowsFocusAsked):  # the keys are for something else
         window.close_panels()
@@ -144,32 +150,50 @@ def test_the_next_project_opens_on_the_panel_that_was_seen(
         controllers.projects.close_project()
     _open(qtbot, window, make_project("Other"))
     qtbot.waitUntil(lambda: window.docks[front].seen)
-    assert not any(dock.isHidden() for dock in window.docks.values())
+    assert [name for name, page in window.docks.items() if page.seen] == [front]
 
 
 def test_a_project_opens_on_no_panel_where_none_was_shown(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     _open(qtbot, window, make_project())
-    assert all(dock.isHidden() for dock in window.docks.values())
+    assert window.panels.isHidden()
+    assert built == []
 
 
-def test_one_command_closes_all_panels(
+def test_one_command_closes_all_panels_and_opens_them_again(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers
 ) -> None:
     _open(qtbot, window, make_project())
     for dock in window.docks.values():
         dock.bring()
-    window.docks["First"].setFloating(True)
-    (action,) = (a for a in window.menus.all_actions() if a.text() == "&Close all panels")
+    window.docks["Second"].bring()
+    window.panels.setFloating(True)
+    (action,) = (a for a in window.menus.all_actions() if a.text() == "&Close or reopen panels")
     assert action.shortcut().toString() == "Ctrl+0"
     action.trigger()
-    assert all(dock.isHidden() for dock in window.docks.values())
+    assert window.panels.isHidden()
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
     _open(qtbot, window, make_project("Other"))
-    assert all(dock.isHidden() for dock in window.docks.values())  # closed is closed
-    action.trigger()  # nothing to close
+    assert window.panels.isHidden()  # closed is closed
+    action.trigger()
+    qtbot.waitUntil(lambda: window.docks["Second"].seen)
+    assert window.panels.isFloating()
+    window.panels.setFloating(False)
+
+
+def test_a_tab_shows_its_panel(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
+    _open(qtbot, window, make_project())
+    window.docks["First"].bring()
+    assert built == ["First"]
+    window.panels.tabs.setCurrentIndex(1)
+    qtbot.waitUntil(lambda: window.docks["Second"].seen)
+    assert built == ["First", "Second"]
+    assert window.panels.windowTitle() == "Second"
+    window.panels.toggle()
+    window.panels.toggle()
+    qtbot.waitUntil(lambda: window.docks["Second"].seen)
 
 
 def test_every_panel_is_as_high_and_stays_so_in_another_theme(
@@ -179,12 +203,12 @@ def test_every_panel_is_as_high_and_stays_so_in_another_theme(
     window.resize(px(1280), px(800))
     first, second = window.docks["First"], window.docks["Second"]
     first.bring()
-    qtbot.waitUntil(lambda: abs(first.height() - px(320)) <= px(6))
+    qtbot.waitUntil(lambda: abs(window.panels.height() - px(300)) <= px(6))
     height, rows = first.height(), window.workspace.height()
     second.bring()
     qtbot.waitUntil(lambda: second.seen)
     assert abs(second.height() - height) <= 2
-    assert rows - window.workspace.height() < px(40)  # the tabs
+    assert rows == window.workspace.height()
     for mode in ("dark", "light"):
         theme.set_mode(mode)
         window.start_page.refresh()
@@ -198,15 +222,13 @@ def test_the_title_floats_and_closes_its_panel(
     qtbot: QtBot, window: MainWindow, make_project: MakeProject
 ) -> None:
     _open(qtbot, window, make_project())
-    first = window.docks["First"]
-    first.bring()
-    title = first.titleBarWidget()
-    assert title is not None
-    buttons = {button.toolTip(): button for button in title.findChildren(QToolButton)}
+    window.docks["First"].bring()
+    panels = window.panels
+    buttons = {button.toolTip(): button for button in panels.findChildren(QToolButton)}
     buttons["Float or dock"].click()
-    assert first.isFloating()
+    assert panels.isFloating()
     buttons["Float or dock"].click()
-    assert not first.isFloating()
-    assert first.isVisible()
-    buttons["Close"].click()
-    assert first.isHidden()
+    assert not panels.isFloating()
+    assert panels.isVisible()
+    buttons["Close (Ctrl+0)"].click()
+    assert panels.isHidden()

@@ -102,7 +102,8 @@ def test_f1_shows_the_page_about_what_has_the_focus(
 
 
 def test_the_button_of_a_dock_shows_the_page_of_its_panel(real_window: MainWindow) -> None:
-    real_window.docks["Jobs and log"].helpAsked.emit()
+    real_window.docks["Jobs and log"].bring()
+    real_window.panels.helpAsked.emit()
     guide = real_window._guide
     assert guide is not None
     assert guide.page.page == "guide/projects.md"

@@ -382,7 +382,7 @@ def test_what_a_project_brings_to_say_is_said_when_it_is_open(
 
 def test_every_control_has_a_name(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
     open_in(qtbot, window, make_project())
-    window.docks["Jobs and log"].show()
+    window.docks["Jobs and log"].bring()
     controls = [*window.findChildren(QAbstractButton), *window.findChildren(QLineEdit)]
     nameless = [c for c in controls if not c.accessibleName() and not c.objectName().startswith("qt_")]
     assert [(type(c).__name__, c.toolTip()) for c in nameless] == []
@@ -683,16 +683,18 @@ def test_window_comes_back_as_it_was(
     first = make_window()
     open_in(qtbot, first, make_project())
     first.resize(760, 640)
-    first.docks["Jobs and log"].show()
-    first.workspace.setSizes([200, 330, 230])
-    sizes = first.workspace.sizes()
+    first.docks["Jobs and log"].bring()
+    first.beside.setSizes([490, 270])
+    first.workspace.setSizes([210, 280])
+    sizes = [*first.workspace.sizes(), *first.beside.sizes()]
     with qtbot.waitSignal(controllers.projects.settled):
         first.close()
     second = make_window()
     assert (second.width(), second.height()) == (760, 640)
     assert second.docks["Jobs and log"].isVisible()
     second.pages.setCurrentWidget(second.workspace)
-    assert second.workspace.sizes() == pytest.approx(sizes, abs=4)
+    second.workspace.row.show()
+    assert [*second.workspace.sizes(), *second.beside.sizes()] == pytest.approx(sizes, abs=4)
     assert [project.name for project in second._recent.all()] == ["Parcels"]
 
 

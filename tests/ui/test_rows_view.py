@@ -23,7 +23,6 @@ from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
 from sce_desktop.ui.rows import rows_table
 from sce_desktop.ui.rows.rows_delegate import strip_cells, strip_width
 from sce_desktop.ui.rows.rows_model import Column
-from sce_desktop.ui.rows.rows_table import between
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
@@ -411,14 +410,6 @@ def test_a_new_column_belongs_to_the_selected_rows(
     assert [(part.top(), part.bottom(), part.right()) for part in chosen] == [
         (1, 1, opened.model.columnCount() - 1)
     ]
-
-
-def test_columns_share_what_there_is() -> None:
-    assert between([(40, 40), (60, 160), (50, 100)], 150) == [40, 60, 50]
-    assert between([(40, 40), (60, 160), (50, 100)], 225) == [40, 110, 75]
-    assert between([(40, 40), (60, 160), (50, 100)], 900) == [40, 160, 100]
-    assert between([(40, 40), (60, 160)], 10) == [40, 60]
-    assert between([], 10) == []
 
 
 def test_columns_are_as_wide_as_what_they_say(

@@ -91,7 +91,7 @@ class DuplicatesPanel(QWidget):
         self.find_button = QPushButton(_("Find"))
         set_role(self.find_button, "primary")
         self.find_button.clicked.connect(self._find_or_stop)
-        self.facts = QLabel()
+        self.facts = QLabel(wordWrap=True)  # the panel may be narrow
         self.facts.setAccessibleName(_("Result"))
         set_role(self.facts, "muted")
         self.only = QCheckBox(_("Contradictory only"))

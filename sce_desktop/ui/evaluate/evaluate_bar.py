@@ -5,18 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLabel, QPushButton, QToolButton, QToolTip, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QToolTip,
+    QVBoxLayout,
+    QWidget,
+)
 
 from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.evaluate.evaluate_words import SOURCES, audit_progress
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.evaluate_work import Evaluation
     from sce_desktop.tasks.evaluation.audits import AuditState
     from sce_desktop.tasks.evaluation.quality import Part
+
+
+_WIDE = 930  # pixels that one line needs
 
 
 class EvaluateBar(QWidget):
@@ -28,6 +41,7 @@ class EvaluateBar(QWidget):
     continueAsked = Signal()
     stopAsked = Signal()
     copyAsked = Signal()
+    arranged = Signal(bool)  # on two lines
 
     def __init__(self) -> None:
         super().__init__()
@@ -67,14 +81,44 @@ class EvaluateBar(QWidget):
         set_role(self.copy, "quiet")
         set_icon(self.copy, "copy", "muted")
         self.copy.clicked.connect(self.copyAsked)
-        layout = QHBoxLayout(self)
+        self.narrow: bool | None = None  # nobody has looked yet
+        self._lines = QHBoxLayout(), QHBoxLayout()
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
-        layout.setSpacing(px(SPACE_S))
-        layout.addWidget(self.source)
-        layout.addWidget(self.result)
-        layout.addWidget(self.basis, 1)
-        for widget in (self.info, self.rolled, self.copy, self.progress, self.resume, self.stop, self.draw):
-            layout.addWidget(widget)
+        layout.setSpacing(px(SPACE_XS))
+        for line in self._lines:
+            line.setSpacing(px(SPACE_S))
+            layout.addLayout(line)
+        self._arrange(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take a second line where one is too short: what is pressed next must not be off the screen."""
+        super().resizeEvent(event)
+        self._arrange(self.width() < px(_WIDE))
+
+    def _arrange(self, narrow: bool) -> None:
+        if narrow == self.narrow:
+            return
+        self.narrow = narrow
+        facts: list[tuple[QWidget, int]] = [(self.basis, 1), (self.info, 0), (self.rolled, 0), (self.copy, 0)]
+        steps = [(widget, 0) for widget in (self.progress, self.resume, self.stop, self.draw)]
+        first, second = self._lines
+        for line in self._lines:
+            while line.takeAt(0) is not None:
+                pass
+        first.addWidget(self.source)
+        first.addWidget(self.result)
+        if narrow:
+            first.addStretch(1)
+        for widget, stretch in facts:
+            (second if narrow else first).addWidget(widget, stretch)
+        for widget, stretch in steps:
+            first.addWidget(widget, stretch)
+        self.arranged.emit(narrow)
+
+    def add_beside(self, widget: QWidget) -> None:
+        """Put something at the end of the second line, while there is one."""
+        self._lines[1].insertWidget(self._lines[1].count() - 1, widget)
 
     @Slot()
     def _on_source(self) -> None:

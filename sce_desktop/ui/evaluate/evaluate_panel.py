@@ -117,13 +117,29 @@ class EvaluatePanel(QWidget):
         line.setContentsMargins(0, 0, px(SPACE_M), 0)
         line.addWidget(self.details)
         self.tabs.setCornerWidget(corner)
-        self.tabs.currentChanged.connect(self._on_tab)
+        self._corner = corner
+        self.bar.arranged.connect(self._place_details)
         self._build()
+        self.tabs.currentChanged.connect(self._on_tab)
+        self.pages.currentChanged.connect(self._on_tab)
+        self._on_tab()
         self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_PAUSE_FACTOR)
         self.visibility.due.connect(self._measure)
         self._connect()
         self._show()
         self.refresh_soon()
+
+    @Slot(bool)
+    def _place_details(self, narrow: bool) -> None:
+        """Have the check box beside the tabs where there is room for both."""
+        if narrow:
+            self.bar.add_beside(self.details)
+        else:
+            layout = self._corner.layout()
+            assert layout is not None
+            layout.addWidget(self.details)
+        self.tabs.setCornerWidget(self._corner)  # for its new size; it hides the one of before
+        self._corner.show()
 
     def _build(self) -> None:
         left = QWidget()
@@ -299,7 +315,8 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _on_tab(self) -> None:
-        self.details.setVisible(self.tabs.currentWidget() is self.labels)
+        shown = self.pages.currentIndex() == 1
+        self.details.setVisible(shown and self.tabs.currentWidget() is self.labels)
 
     @Slot()
     def _show_result(self) -> None:

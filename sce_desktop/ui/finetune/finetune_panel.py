@@ -59,12 +59,14 @@ class FineTunePanel(QWidget):
         self.start = StartPane(workspace, scorer, tuner, preferences)
         self.result = ResultPane()
         self.versions = VersionsPane(workspace, scorer, tuner)
+        self.result.setMinimumWidth(px(150))  # its tables and curves would like more, and the window grow
+        self.versions.setMinimumWidth(px(290))
         split = QSplitter(Qt.Orientation.Horizontal)
         for place, pane in enumerate((self.start, self.result, self.versions)):
             split.addWidget(pane)
             split.setStretchFactor(place, 1 if place == 1 else 0)
             split.setCollapsible(place, False)
-        split.setSizes([px(312), px(596), px(372)])
+        split.setSizes([px(312), px(356), px(290)])
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(split)

@@ -30,8 +30,9 @@ from sce_desktop.core.text import duration, size_text
 from sce_desktop.tasks.training.training import MEASURED_ON, ORIGINS, AdapterPace, Cost, Plan
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 ORIGIN_NAMES = {Origin.HAND: _("By hand"), Origin.BULK: _("In bulk"), Origin.IMPORTED: _("Imported")}
 _ORIGIN_TIPS = {
@@ -64,16 +65,17 @@ class StartPane(QWidget):
         self.plan: Plan | None = None
         self.pace: AdapterPace | None = None  # of adapting the text embedder; None: not known
         self._cannot_adapt = ""
-        self.setMinimumWidth(px(_WIDTH - 40))
+        self.setMinimumWidth(px(_WIDTH - 8))
+        set_role(self, "pane")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.origins = {origin: QCheckBox(ORIGIN_NAMES[origin]) for origin in ORIGINS}
-        boxes = QHBoxLayout()
-        boxes.setSpacing(px(SPACE_M))
+        boxes = QWidget()
+        flow = FlowLayout(boxes, gap=px(SPACE_M))
         for origin, box in self.origins.items():
             box.setChecked(origin in MEASURED_ON)
             box.setToolTip(_ORIGIN_TIPS[origin])
             box.toggled.connect(self.choicesChanged)
-            boxes.addWidget(box)
-        boxes.addStretch()
+            flow.addWidget(box)
         self.base, self.validation, self.excluded, self.takes = (_fact() for _number in range(4))
         self.base.setToolTip(_("Every fine-tune starts from the base model, so that no row counts twice."))
         form = self._form = QFormLayout()
@@ -127,10 +129,9 @@ class StartPane(QWidget):
         heading = QLabel(_("Train on rows labelled"))
         set_role(heading, "heading")
         column.addWidget(heading)
-        column.addLayout(boxes)
+        column.addWidget(boxes)
         column.addLayout(form)
         column.addWidget(self.problem)
-        column.addLayout(buttons)
         column.addWidget(self.bar)
         column.addWidget(self.kept_note)
         column.addWidget(self.settings)
@@ -143,6 +144,8 @@ class StartPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(scroll)
+        buttons.setContentsMargins(px(SPACE_M), px(SPACE_XS), px(SPACE_M), px(SPACE_S))
+        layout.addLayout(buttons)  # not in what scrolls: the next step is always seen
         self._tuner.changed.connect(self.show_state)
         preferences.settingsChanged.connect(self._follow_settings)
         scorer.modelsChanged.connect(self.show_state)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -27,6 +28,7 @@ from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, 
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
+_NARROW = 340  # pixels, below which not all columns are shown
 _VERSION = Qt.ItemDataRole.UserRole
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
@@ -55,6 +57,11 @@ class VersionsPane(QWidget):
 
     chosen = Signal(object)  # versions
     baseChosen = Signal()  # the base model alone, though there are versions
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the time away where there is little room: names and gains are compared."""
+        super().resizeEvent(event)
+        self.list.setColumnHidden(1, self.width() < px(_NARROW))
 
     def __init__(
         self, workspace: Workspace, scorer: Scorer, tuner: Tuner, parent: QWidget | None = None

@@ -37,12 +37,27 @@ _REPLACING: dict[Replaced, tuple[str, str]] = {  # the title of the question, an
     "model folder": (_("Replace a model folder"), N_("The model folder in {folder} will be lost.")),
 }
 
+_FRAME = 40  # of a dialog, what the system draws above it
+_LOWEST, _NARROWEST = 620, 980  # that a dialog may be, however small the window is
 GUIDE_ACTION = "guide"  # object name of the action that shows the guide
+
+
+def _fit(dialog: QDialog) -> None:
+    """Keep a dialog within its window and the screen: the buttons are at its foot."""
+    parent = dialog.parentWidget()
+    if parent is None:
+        return
+    screen, frame = dialog.screen().availableSize(), px(_FRAME)
+    most = max(parent.window().height() - frame, px(_LOWEST)), max(parent.window().width(), px(_NARROWEST))
+    height, width = min(most[0], screen.height() - frame), min(most[1], screen.width())
+    if dialog.height() > height or dialog.width() > width:
+        dialog.resize(min(dialog.width(), width), min(dialog.height(), height))
 
 
 def open_dialog(dialog: AnyDialog) -> AnyDialog:
     """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    _fit(dialog)
     if isinstance(dialog, QFileDialog):
         keep_still(dialog)
         _dress_file_dialog(dialog)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 
-from sce_desktop.ui.kit.theme import px, set_role
+from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
 _LEAST = 120
 
@@ -38,3 +38,24 @@ class LowScroll(QScrollArea):
     def minimumSizeHint(self) -> QSize:
         """Return the width that the content needs, and a height that is always the same."""
         return QSize(self.inside.minimumSizeHint().width(), px(_LEAST))
+
+
+def scrolled_column(name: str, *widgets: QWidget) -> tuple[QScrollArea, QWidget]:
+    """Return an area without a frame, spoken of as ``name``, and in it ``widgets`` one below the other."""
+    inside = QWidget()
+    set_role(inside, "pane")
+    inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+    column = QVBoxLayout(inside)
+    column.setContentsMargins(0, 0, 0, px(SPACE_S))
+    column.setSpacing(px(SPACE_S))
+    for widget in widgets:
+        column.addWidget(widget)
+    column.addStretch(1)
+    area = QScrollArea()
+    area.setAccessibleName(name)
+    area.setWidgetResizable(True)
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+    area.setWidget(inside)
+    return area, inside

@@ -161,11 +161,11 @@ QWidget[role="dock"] {{ background: {t.pane}; border-bottom: 1px solid {t.line};
 QWidget[role="dock"] > QToolButton {{ padding: 0; min-height: 0; }}
 QTabWidget::pane {{ border: none; border-top: 1px solid {t.line}; background: {t.pane}; }}
 QTabBar {{ background: {t.pane}; qproperty-drawBase: 0; }}
-QMainWindow > QTabBar {{ border-top: 1px solid {t.line}; }}
 QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bottom: 2px solid transparent;
     padding: {px(7)}px {wide}px; }}
 QTabBar::tab:selected {{ color: {t.accent}; border-bottom-color: {t.accent}; font-weight: 600; }}
 QTabBar::tab:hover {{ color: {t.ink}; }}
+QWidget[role="dock"] > QTabBar::tab {{ padding: {px(4)}px {px(10)}px; }}
 
 QScrollArea {{ background: transparent; border: none; }}
 QScrollBar {{ background: transparent; border: none; margin: 0; }}

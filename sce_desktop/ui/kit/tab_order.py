@@ -1,5 +1,5 @@
 """Tab goes where the eye goes: from the top to the bottom and, on a line, in the direction of the language,
-zone by zone.
+zone by zone; what is docked below comes last.
 
 Qt's own order is that in which widgets were made: buttons that come later stand at its end, and panels behind
 a tab, which Qt keeps off the screen, stand in it too.
@@ -8,7 +8,7 @@ a tab, which Qt keeps off the screen, stand in it too.
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QAbstractScrollArea, QScrollArea, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QDockWidget, QScrollArea, QWidget
 
 from sce_desktop.ui.kit.theme import px
 
@@ -17,12 +17,12 @@ _LINE = 12  # pixels: what begins no lower than that after the first of a line s
 
 def tab_stops(window: QWidget) -> list[QWidget]:
     """Return the widgets at which Tab stops, in their order."""
-    return [widget for widget in _in_order(window) if _stops_at(widget, window)]
+    return [widget for widget in _reading_order(window) if _stops_at(widget, window)]
 
 
 def step(window: QWidget, *, forward: bool) -> bool:
     """Give the focus to the next stop, or the one before; False where there is none."""
-    order = _in_order(window)
+    order = _reading_order(window)
     here = window.focusWidget()
     at = order.index(here) if here in order else -1
     after = [*order[at + 1 :], *order[: max(at, 0)]]
@@ -36,6 +36,19 @@ def step(window: QWidget, *, forward: bool) -> bool:
         if isinstance(area, QScrollArea):
             area.ensureWidgetVisible(target)
     return True
+
+
+def _reading_order(window: QWidget) -> list[QWidget]:
+    """All visible widgets of the window as one reads them; panels in docks are read after the rest.
+
+    A dock lies below the rows and beside the current row, which belong together.
+    """
+    order = _in_order(window)
+    docked: set[QWidget] = set()
+    for dock in (widget for widget in order if isinstance(widget, QDockWidget)):
+        docked.update((dock, *_in_order(dock)))
+    rest = [widget for widget in order if widget not in docked]
+    return [*rest, *(widget for widget in order if widget in docked)] if docked else order
 
 
 def _in_order(parent: QWidget) -> list[QWidget]:

@@ -77,7 +77,7 @@ DARK = Tokens(
 SPACE_XS, SPACE_S, SPACE_M, SPACE_L, SPACE_XL = 4, 8, 12, 16, 24
 RADIUS = 6  # controls
 MARK_RADIUS = 3  # label squares, bars, heat cells
-ROW_HEIGHTS = {"compact": 24, "normal": 30, "comfortable": 38}
+ROW_HEIGHTS = {"compact": 24, "normal": 30, "comfortable": 42, "tall": 78}
 BODY_SIZE = 13  # the sketch's text size, to which all its lengths belong
 
 ROLES = {

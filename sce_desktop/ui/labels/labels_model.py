@@ -24,6 +24,7 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.folding import bare
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import listed as alternatives
 from sce_desktop.ui.kit.preview_model import plain_tip
@@ -59,9 +60,11 @@ class LabelsModel(QAbstractListModel):
         self._navigation = navigation
         self._preferences = preferences
         self._labels, self._spans = grouped(workspace.labels)
+        self._wanted: list[str] = []  # words of the labels that are shown; empty: all are
         self._groups = self._group_of_row()
         self._keys = preferences.keymap.all_label_keys(self._labels)
         self._counts = self.all_counts()  # that the view has
+        navigation.foldsChanged.connect(self.foldsChanged)
         preferences.settingsChanged.connect(self.refresh)
         workspace.labelsChanged.connect(self.refresh)
         workspace.projectOpened.connect(self.refresh)
@@ -94,14 +97,11 @@ class LabelsModel(QAbstractListModel):
     @property
     def headings(self) -> int:
         """How many groups there are; each has its heading above its first label."""
-        return sum(1 for span in self._spans if span.parent)
+        return 0 if self._wanted else sum(1 for span in self._spans if span.parent)
 
     def fold(self, parents: Iterable[str], *, folded: bool = True) -> None:
         """Show of these groups the heading alone, or all their labels again."""
-        wanted, before = frozenset(parents), self._navigation.folded
-        self._navigation.folded = before | wanted if folded else before - wanted
-        if self._navigation.folded != before:
-            self.foldsChanged.emit()
+        self._navigation.fold(parents, folded)
 
     @property
     def parents(self) -> list[str]:
@@ -110,12 +110,25 @@ class LabelsModel(QAbstractListModel):
 
     def is_folded(self, span: Span | None) -> bool:
         """Whether only the heading of a group is shown."""
-        return span is not None and span.parent in self._navigation.folded
+        return span is not None and not self._wanted and span.parent in self._navigation.folded
 
     def hidden_rows(self) -> set[int]:
-        """The rows of folded groups, but for the first, at which the heading stands."""
+        """The rows of folded groups, but for the first, which shows the heading; or what is not wanted."""
+        if self._wanted:
+            return {row for row, label in enumerate(self._labels) if not self._is_wanted(label)}
         folded = (span for span in self._spans if span.parent and self.is_folded(span))
         return {row for span in folded for row in range(span.start + 1, span.end)}
+
+    def set_filter(self, text: str) -> None:
+        """Show only labels in whose names all words of ``text`` are, without their groups; empty: all."""
+        wanted = bare(text).split()
+        if wanted != self._wanted:
+            self.beginResetModel()
+            self._wanted = wanted
+            self.endResetModel()
+
+    def _is_wanted(self, label: Label) -> bool:
+        return all(word in bare(label.name) for word in self._wanted)
 
     def row_of(self, label_id: int | None) -> int | None:
         """The row of a label, None if it is none of them."""
@@ -181,7 +194,7 @@ class LabelsModel(QAbstractListModel):
         if role == ColourRole:
             return colour_of(label)
         if role == GroupRole:
-            return self._groups[index.row()]
+            return None if self._wanted else self._groups[index.row()]
         if role == FoldedRole:
             return self.is_folded(self._groups[index.row()])
         if role == KeyRole:

@@ -22,6 +22,7 @@ from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.labels.label_editor import LabelEditor
+from sce_desktop.ui.labels.label_filter import LabelFilter
 from sce_desktop.ui.labels.label_offers import LabelOffers
 from sce_desktop.ui.labels.label_previews import LabelQuestions, SplitDialog
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
@@ -93,6 +94,11 @@ class LabelsPanel(QWidget):
         self.list.renaming.connect(self._on_renaming)
         self.list.customContextMenuRequested.connect(self._show_menu)
         self.model.foldsChanged.connect(self._fit_list)
+        self.filter = LabelFilter(self.model, self.list)
+        self.filter.filtered.connect(self._fit_list)
+        above = QVBoxLayout()
+        above.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
+        above.addWidget(self.filter)
         self.empty = QLabel(
             _(
                 "Type the first label and press Enter, or paste a list, one per line. "
@@ -127,6 +133,7 @@ class LabelsPanel(QWidget):
         layout.setSpacing(px(SPACE_S))
         layout.addLayout(head)
         layout.addWidget(self.empty)
+        layout.addLayout(above)
         layout.addWidget(self.list)
         layout.addLayout(below)
         layout.addWidget(self.answers)
@@ -145,6 +152,7 @@ class LabelsPanel(QWidget):
         labels, editable = self._workspace.labels, not self._workspace.read_only
         self.empty.setVisible(not labels)
         self.list.setVisible(bool(labels))
+        self.filter.follow(len(labels))
         self._fit_list()
         for column in self.count_headings:
             column.setVisible(bool(labels))
@@ -200,6 +208,8 @@ class LabelsPanel(QWidget):
     def select(self, label_id: int | None) -> None:
         """Make a label the current one."""
         if (row := self.model.row_of(label_id)) is not None:
+            if row in self.model.hidden_rows():
+                self.filter.clear()
             self.list.reveal(row)
 
     @Slot(object)

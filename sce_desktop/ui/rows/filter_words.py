@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from sce_desktop.controllers.queries import name_of
+from sce_desktop.controllers.queries import has_filters, name_of
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowQuery, RowState
@@ -60,3 +61,14 @@ def filters_in_words(
     if query.blank is not None:
         chosen.append(_("No text") if query.blank else _("With text"))
     return chosen
+
+
+def why_empty(query: RowQuery) -> str:
+    """Why no row is found."""
+    if query.search and not has_filters(replace(query, search="")):
+        return _("No text contains “{text}”.", text=isolated(query.search))
+    if query.former_ids:
+        return _("All rows of the split label are labelled.")
+    if query.state is RowState.UNLABELLED:
+        return _("Nothing left to label here.")
+    return _("No row matches the filters.")

@@ -50,6 +50,13 @@ class LastDecision(QFrame):
         self._moment.timeout.connect(self.clear)
         self.clear()
 
+    def show_label(self, row: int | None, count: int, label: str) -> None:
+        """Show which ``label`` a ``row`` (1-based) got, or where it is None ``count`` rows."""
+        if row is None:
+            self.show_words(ngettext("{count} row: {label}", "{count} rows: {label}", count, label=label))
+        else:
+            self.show_words(_("Row {number}: {label}", number=number(row), label=label))
+
     def show_words(self, words: str) -> None:
         """Show the last label, for a moment."""
         self._words = words

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QTextCursor
-from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QResizeEvent, QTextCursor
+from PySide6.QtWidgets import QHBoxLayout, QPlainTextEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.keymap import shown_key
@@ -17,7 +17,7 @@ from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.painting import elided_name
-from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, font, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, font, px, set_role
 
 _ORIGINS = {
     Origin.HAND: _("✓ {labels}, by hand"),
@@ -52,6 +52,9 @@ class DecisionBar(QWidget):
         self._keys: Mapping[str, str] = {}
         self.accept = self._button(_("Accept"), "")
         set_role(self.accept, "primary")
+        self.accept.setSizePolicy(
+            QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed
+        )  # the name is cut to it
         self.accept.clicked.connect(self.accepted)
         self.none = self._button(_("None of these"), _("Mark that no label fits, and continue"))
         self.none.clicked.connect(lambda _checked=False: self.decided.emit(Decision.NONE))
@@ -100,6 +103,11 @@ class DecisionBar(QWidget):
         return button
 
     # --- what is shown -------------------------------------------------------------------------------------
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show as much of the name on the button as there is room for."""
+        super().resizeEvent(event)
+        self._name_accept()
 
     def set_low(self, low: bool) -> None:
         """Take less height; the label of the row then stands in ``state_line`` wherever that is put."""
@@ -184,7 +192,9 @@ class DecisionBar(QWidget):
             self.accept.setAccessibleName(words)
             self.accept.setToolTip(_("Accept predictions of the unlabelled rows in the selection"))
             return
-        shown = elided_name(QFontMetrics(font("strong")), name, px(150))
+        metrics = QFontMetrics(font("strong"))
+        around = metrics.horizontalAdvance(f"{_action(verb, '')} {key}") + 2 * px(SPACE_M) + px(SPACE_S)
+        shown = elided_name(metrics, name, max(px(60), self.accept.width() - around))
         self.accept.setText(f"{_action(verb, menu_text(shown))} {key}".rstrip())
         self.accept.setAccessibleName(_action(verb, name))
         self.accept.setToolTip(tip)

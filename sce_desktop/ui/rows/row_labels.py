@@ -1,243 +1,67 @@
-"""What the models say of one row, a label at a time: bars, and a button that decides for it."""
+"""The labels of a row: best first or as their list has them; found by typing, and pressed to choose one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import overload
+from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QObject, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QActionGroup, QFocusEvent, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
+    QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
-    QSizePolicy,
-    QStyle,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.controllers.keymap import DIGITS
-from sce_desktop.controllers.rows_text import NOT_SCORED
 from sce_desktop.core.folding import bare
-from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.core.text import isolated, share_text
+from sce_desktop.core.i18n import N_, _, ngettext
+from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_name, draw_square
-from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, set_role, tokens
-from sce_desktop.ui.rows.row_legend import Legend, grey, visual_box
+from sce_desktop.ui.kit.theme import px, set_role
+from sce_desktop.ui.rows.group_button import GroupButton
+from sce_desktop.ui.rows.label_button import Density, LabelButton, height_of
+from sce_desktop.ui.rows.label_line import GroupLine, LabelLine, Listing
+from sce_desktop.ui.rows.row_legend import Legend
 
 SHOWN = 12  # labels with their bars; more are found by typing
 FIND_FROM = 10  # labels from which there is a field to type into
-_LOW = 22  # of a label, where there is no room for more
-SURELY_SEEN = 5  # of the likeliest labels: seen without scrolling, however low the panel
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """The probability that one model gives a label; ``share`` 0 to 1."""
-
-    title: str
-    share: float
-    main: bool  # the model's own, in the colour of the label
-
-
-@dataclass(frozen=True, slots=True)
-class LabelLine:
-    """A label with the probabilities that models give it."""
-
-    label_id: int
-    name: str
-    colour: str
-    key: str  # of its own, beside the digit of its place
-    bars: tuple[Bar, ...]
-    decided: bool
-
-    @property
-    def in_words(self) -> str:
-        """The probabilities, in words."""
-        return ", ".join(f"{bar.title} {share_text(bar.share)}" for bar in self.bars)
-
-
-class LazyLines(Sequence[LabelLine]):
-    """Lines that are made when they are looked at: of hundreds of labels a dozen are shown."""
-
-    def __init__(self, make: Callable[[int], LabelLine], places: Sequence[int]) -> None:
-        self._make = make
-        self._places = places
-
-    def __len__(self) -> int:
-        """How many labels there are."""
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, at: int) -> LabelLine: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[LabelLine]: ...
-    def __getitem__(self, at: int | slice) -> LabelLine | list[LabelLine]:
-        """Make a line, or several."""
-        if isinstance(at, slice):
-            return [self._make(place) for place in self._places[at]]
-        return self._make(self._places[at])
-
-
-class LabelButton(QAbstractButton):
-    """One label: name, per cent, key, and a bar for each model."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._line: LabelLine | None = None
-        self._key = ""
-        self._low = self._typing = False
-        self._many = 0
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-
-    @property
-    def line(self) -> LabelLine | None:
-        """What it shows."""
-        return self._line
-
-    def show_line(self, line: LabelLine, digit: str = "") -> None:
-        """Show another label, which ``digit`` chooses."""
-        keys = " ".join(filter(None, (digit, line.key)))
-        if (line, keys) == (self._line, self._key):
-            return
-        bars = len(self._line.bars) if self._line else -1
-        self._line, self._key = line, keys
-        self.setAccessibleName(line.name)
-        self._describe(line)
-        if bars != len(line.bars):
-            self.updateGeometry()
-        self.update()
-
-    def set_many(self, count: int) -> None:
-        """Show that it applies to ``count`` rows; 0: to the one that is shown."""
-        if count != self._many:
-            self._many = count
-            if self._line is not None:
-                self._describe(self._line)
-
-    def _describe(self, line: LabelLine) -> None:
-        parts = [line.in_words or NOT_SCORED]
-        if self._key:
-            first, _space, second = self._key.partition(" ")
-            parts.append(
-                _("key {first} or {second}", first=first, second=second)
-                if second
-                else _("key {key}", key=first)
-            )
-        if line.decided:
-            parts.append(_("chosen"))
-        tips = [line.name, *(f"{bar.title}: {share_text(bar.share)}" for bar in line.bars)]
-        applies = ""
-        if self._many:
-            applies = ngettext(
-                "Applies to {count} selected row", "Applies to all {count} selected rows", self._many
-            )
-            tips.append(applies)
-        description = ", ".join(parts)
-        self.setAccessibleDescription(f"{description}. {applies}" if applies else description)
-        self.setToolTip("\n".join(tips))
-
-    def set_low(self, low: bool) -> None:
-        """Show no more than the first model's bar, and that below the name."""
-        if low != self._low:
-            self._low = low
-            self.updateGeometry()
-            self.update()
-
-    def set_typing(self, typing: bool) -> None:
-        """Show no key cap while one is ``typing`` into a field; its place stays free."""
-        self._typing = typing
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return the height of a name and its bars."""
-        if self._low:
-            return QSize(px(180), px(_LOW))
-        bars = len(self._line.bars) if self._line else 0
-        return QSize(px(180), px(26) + bars * px(8) + (px(4) if bars else 0))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw name, per cent, key and bars."""
-        line, colours = self._line, tokens()
-        if line is None:
-            return
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        self._draw_frame(painter, box, line, colours)
-        left, right = px(8), self.width() - px(8)
-        middle = px(11 if self._low else 14)
-        right = self._draw_key(painter, right, middle, self._key, colours)
-        if line.bars:
-            painter.setPen(QColor(colours.muted))
-            text = share_text(line.bars[0].share)
-            width = painter.fontMetrics().horizontalAdvance(text)
-            share = QRectF(right - width, 0, width + 1, 2 * middle)
-            painter.drawText(visual_box(self, share), Qt.AlignmentFlag.AlignVCenter, text)
-            right -= width + px(6)
-        draw_square(painter, visual_box(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
-        painter.setPen(QColor(colours.ink))
-        area = self.rect().adjusted(left + px(16), 0, right - self.width(), 2 * middle - self.height())
-        area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
-        draw_name(painter, area, line.name, mark="✓ " if line.decided else "")
-        y, thick = (self.height() - px(3), px(2)) if self._low else (px(26), px(5))
-        for place, bar in enumerate(line.bars[:1] if self._low else line.bars):
-            strip = QRectF(left, y, self.width() - 2 * left, thick if bar.main else px(4))
-            colour = line.colour if bar.main else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
-            draw_bar(painter, strip, bar.share, colour, colours.hover)
-            y += px(8)
-        painter.end()
-
-    def _draw_frame(self, painter: QPainter, box: QRectF, line: LabelLine, colours: Tokens) -> None:
-        border = colours.accent if self.hasFocus() or line.decided else None
-        fill = colours.selection if line.decided or self.isDown() else None
-        if fill is None and self.underMouse() and self.isEnabled():
-            fill = colours.hover
-        painter.setPen(QPen(QColor(border)) if border else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(fill) if fill else Qt.BrushStyle.NoBrush)
-        painter.drawRoundedRect(box, px(RADIUS), px(RADIUS))
-
-    def _draw_key(self, painter: QPainter, right: int, middle: int, key: str, colours: Tokens) -> int:
-        """Draw the key cap and return where there is room left of it."""
-        if not key:
-            return right
-        width = max(px(18), painter.fontMetrics().horizontalAdvance(key) + px(8))
-        high = px(16 if self._low else 18)
-        left = right - width - px(6)
-        if self._typing:
-            return left
-        cap = visual_box(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
-        painter.setPen(QPen(QColor(colours.line)))
-        painter.setBrush(QColor(colours.window))
-        painter.drawRoundedRect(cap, 3, 3)
-        painter.setPen(QColor(colours.muted))
-        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
-        return left
+SURELY_SEEN = 7  # of the first labels: seen without scrolling in any window that is large enough
+LEAST_SEEN = 5  # of them, however low it is
+_ABOVE = 3  # things in the layout above the labels
+ORDERS = {"rank": N_("By probability"), "list": N_("In list order")}
 
 
 class RowLabels(QWidget):
-    """The labels of a row, best first; typing finds the others."""
+    """Asks by signals; shows what it is given."""
 
     chosen = Signal(object)  # label id
     left = Signal()  # the user has finished typing
     foundChanged = Signal()  # another label is found, or one types no more
     finderChanged = Signal()  # it has come or gone, and with it height
+    orderAsked = Signal(object)  # one of `ORDERS`
+    foldAsked = Signal(object, object)  # the parent of a group, and whether it is to be folded
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._lines: Sequence[LabelLine] = ()
+        self._lines: Sequence[LabelLine] = ()  # by rank
+        self._listing: Listing | None = None  # in list order; None: by rank
+        self._density = Density.FULL
         self._titles: tuple[str, ...] = ()
-        self._all = self._low = self._typing = False
+        self._all = self._typing = False
         self._many = 0
         self.buttons: list[LabelButton] = []
+        self.headings: list[GroupButton] = []
+        self._ranks: dict[int, int] = {}  # of the first labels, by id, where they stand in list order
+        self._order: list[QWidget] = []  # of what is shown, in the layout
         self._digits: Mapping[int, str] | None = None  # that labels keep, by id; None: by place
         self.legend = Legend()
+        self.order_button = self._make_order_button()
         self.finder = QLineEdit(placeholderText=_("Find a label…"), clearButtonEnabled=True)
         self.finder.setAccessibleName(_("Find a label"))
         for clear in self.finder.findChildren(QAbstractButton):
@@ -260,28 +84,81 @@ class RowLabels(QWidget):
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(0, 0, 0, 0)
         self._layout.setSpacing(px(2))
-        self._layout.addWidget(self.legend)
+        top = QHBoxLayout()
+        top.addWidget(self.legend, 1)
+        top.addWidget(self.order_button, 0, Qt.AlignmentFlag.AlignTrailing)
+        self._layout.addLayout(top)
         self._layout.addWidget(self.finder)
         self._layout.addWidget(self.nothing)
         for button in (self.find_button, self.all_button):
             self._layout.addWidget(button)
         self.set_lines((), ())
 
-    def set_lines(self, lines: Sequence[LabelLine], titles: Sequence[str]) -> None:
-        """Show these labels in this order; ``titles`` name their bars."""
+    def _make_order_button(self) -> QToolButton:
+        button = QToolButton()
+        button.setAccessibleName(_("Order of the labels"))
+        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.setFixedHeight(px(20))
+        set_role(button, "quiet")
+        set_icon(button, "sort", "muted")
+        button.setStyleSheet("QToolButton { padding: 0 4px; min-height: 0; }")  # as high as the legend
+        button.clicked.connect(
+            lambda: self.order_menu().popup(button.mapToGlobal(QPoint(0, button.height())))
+        )
+        return button
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave the words of the order away where the legend needs the room."""
+        super().resizeEvent(event)
+        self._fit_order()
+
+    def _fit_order(self) -> None:
+        words = self.order_button.fontMetrics().horizontalAdvance(self.order_button.text()) + px(32)
+        fits = self.legend.wanted_width() + words <= self.width()
+        style = Qt.ToolButtonStyle
+        self.order_button.setToolButtonStyle(
+            style.ToolButtonTextBesideIcon if fits else style.ToolButtonIconOnly
+        )
+        self.order_button.setToolTip(_("Order of the labels") if fits else self.order_button.text())
+
+    def order_menu(self) -> QMenu:
+        """Return the menu of the orders."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        group = QActionGroup(menu)
+        for order, words in ORDERS.items():
+            action = QAction(_(words), menu, checkable=True, checked=order == self.order)
+            action.triggered.connect(lambda _checked=False, order=order: self.orderAsked.emit(order))
+            group.addAction(action)
+            menu.addAction(action)
+        return menu
+
+    @property
+    def order(self) -> str:
+        """The order of the labels, one of `ORDERS`."""
+        return "rank" if self._listing is None else "list"
+
+    def set_lines(
+        self, lines: Sequence[LabelLine], titles: Sequence[str], listing: Listing | None = None
+    ) -> None:
+        """Show these labels, the likeliest first, or as the ``listing``; ``titles`` name their bars."""
         self._lines = lines
+        self._listing = listing
         self._titles = tuple(titles)
+        self.order_button.setText(_(ORDERS[self.order]))
         self._show_legend()
+        self._fit_order()
         self._show()
 
-    def set_low(self, low: bool) -> None:
-        """Take as little height as can be: lower buttons, no legend, and a finder only while it is used."""
-        if low == self._low:
+    def set_density(self, density: Density) -> None:
+        """Take more or less height; at the least there is no legend, and a finder only while it is used."""
+        if density is self._density:
             return
-        self._low = low
-        self._layout.setSpacing(0 if low else px(2))
+        self._density = density
+        self._layout.setSpacing(0 if density is Density.LOW else px(2))
         for button in self.buttons:
-            button.set_low(low)
+            button.set_density(density)
         self._show_legend()
         self._show()
 
@@ -298,22 +175,40 @@ class RowLabels(QWidget):
         for button in self.buttons:
             button.set_typing(typing)
 
-    def least_height(self) -> int:
-        """Return the height down to the last of the likeliest labels."""
-        above: list[QWidget] = [widget for widget in (self.legend, self.finder) if not widget.isHidden()]
-        parts = [*above, *(button for button in self.buttons[:SURELY_SEEN] if not button.isHidden())]
-        return sum(part.sizeHint().height() + self._layout.spacing() for part in parts)
+    def least_height(self, density: Density | None = None, most: int = SURELY_SEEN) -> int:
+        """Return the height down to the last of the labels that are surely seen, as it is at a density."""
+        density = self._density if density is None else density
+        low = density is Density.LOW
+        gap = 0 if low else px(2)
+        bars = len(self._lines[0].bars) if len(self._lines) else 0
+        count = min(most, len(self._lines))
+        parts = [height_of(density, bars)] * count
+        if not low and (self._titles or self._orders):
+            parts.append(px(20))
+        if self._finds(low=low) or (low and self._density is density and not self.finder.isHidden()):
+            parts.append(self.finder.sizeHint().height())
+        return sum(part + gap for part in parts)
+
+    @property
+    def _orders(self) -> bool:
+        return len(self._lines) > 1
 
     def _show_legend(self) -> None:
-        self.legend.set_titles(() if self._low else self._titles)
+        low = self._density is Density.LOW
+        self.legend.set_titles(() if low else self._titles)
+        self.order_button.setVisible(self._orders and not low)
+
+    def _finds(self, *, low: bool) -> bool:
+        used = self.finder.hasFocus() or bool(self.finder.text())
+        return (len(self._lines) >= FIND_FROM and not low) or used
 
     def _show_finder(self) -> None:
-        many, used = len(self._lines) >= FIND_FROM, self.finder.hasFocus() or bool(self.finder.text())
-        wanted = (many and not self._low) or used
+        low = self._density is Density.LOW
+        wanted = self._finds(low=low)
         if wanted == self.finder.isHidden():
             self.finder.setVisible(wanted)
             self.finderChanged.emit()
-        self.find_button.setVisible(many and self._low)
+        self.find_button.setVisible(len(self._lines) >= FIND_FROM and low)
 
     def show_key(self, key: str) -> None:
         """Name the key that goes to the finder."""
@@ -337,8 +232,9 @@ class RowLabels(QWidget):
 
     def choose_place(self, place: int) -> None:
         """Choose the label whose button is at ``place`` (0-based), if there is one."""
-        if self.isEnabled() and place < len(lines := self.shown()):
-            self.chosen.emit(lines[place].label_id)
+        ranked = self.shown() if self._listing is None or self._words() else self._lines
+        if self.isEnabled() and place < len(ranked):
+            self.chosen.emit(ranked[place].label_id)
 
     def start_over(self) -> None:
         """Forget what was searched for another row."""
@@ -351,42 +247,99 @@ class RowLabels(QWidget):
 
     def shown(self) -> list[LabelLine]:
         """The labels on the screen from top to bottom."""
-        words = bare(self.finder.text()).split() if self.finder.isVisibleTo(self) else []
-        if not words:
-            return list(self._lines if self._all else self._lines[:SHOWN])
-        return [line for line in self._lines if all(word in bare(line.name) for word in words)]
+        return [entry for entry in self._entries() if isinstance(entry, LabelLine)]
+
+    def _words(self) -> list[str]:
+        """What is searched for."""
+        return bare(self.finder.text()).split() if self.finder.isVisibleTo(self) else []
+
+    def _entries(self) -> Sequence[GroupLine | LabelLine]:
+        words = self._words()
+        if words:
+            return [line for line in self._lines if all(word in bare(line.name) for word in words)]
+        if self._listing is not None:
+            return self._listing.lines(None if self._all else SHOWN)
+        return list(self._lines if self._all else self._lines[:SHOWN])
+
+    def _digit(self, line: LabelLine, place: int) -> str:
+        """The digit that chooses a label at a place: the label's own, that of its rank, or of the place."""
+        if self._digits is not None:
+            return self._digits.get(line.label_id, "")
+        if self._listing is not None and not self._words():
+            place = self._ranks.get(line.label_id, len(DIGITS))
+        return DIGITS[place] if place < len(DIGITS) else ""
 
     @Slot()
     def _show(self) -> None:
         self._show_finder()
-        lines = self.shown()
-        while len(self.buttons) < len(lines):
-            button = LabelButton()
-            button.set_low(self._low)
-            button.set_typing(self._typing)
-            button.set_many(self._many)
-            button.clicked.connect(lambda _checked=False, button=button: self._choose(button))
-            self._layout.insertWidget(self._layout.count() - 2, button)
-            self.buttons.append(button)
-        for place, (button, line) in enumerate(zip(self.buttons, lines, strict=False)):
-            by_place = DIGITS[place] if place < len(DIGITS) else ""
-            digit = by_place if self._digits is None else self._digits.get(line.label_id, "")
-            button.show_line(line, digit)
-            button.show()
-        for button in self.buttons[len(lines) :]:
-            button.hide()
+        entries = self._entries()
+        self._ranks = (
+            {line.label_id: rank for rank, line in enumerate(self._lines[: len(DIGITS)])}
+            if self._listing is not None
+            else {}
+        )
+        order: list[QWidget] = []
+        lines = [entry for entry in entries if isinstance(entry, LabelLine)]
+        buttons, headings = iter(self._pool(len(lines))), iter(self._heading_pool(len(entries) - len(lines)))
+        for entry in entries:
+            if isinstance(entry, GroupLine):
+                heading = next(headings)
+                heading.show_line(entry)
+                order.append(heading)
+            else:
+                button = next(buttons)
+                button.show_line(entry, self._digit(entry, sum(isinstance(w, LabelButton) for w in order)))
+                order.append(button)
+        self._arrange(order)
         searched = self.finder.text().strip()
         self.nothing.setText(_("No label contains “{text}”.", text=isolated(searched)))
         self.nothing.setVisible(bool(searched and self._lines and not lines))
-        rest = len(self._lines) - len(lines)
+        count = len(self._lines) if self._listing is None else len(self._listing)
+        rest = count - len(lines)
         self.all_button.setText(
             _("Show fewer labels")
             if self._all
             else ngettext("Show {count} more label", "Show {count} more labels", rest)
         )
-        few = len(self._lines) <= SHOWN or bool(searched)
+        few = count <= SHOWN or bool(searched)
         self.all_button.setVisible(not few and (rest > 0 or self._all))
         self.foundChanged.emit()
+
+    def _pool(self, count: int) -> list[LabelButton]:
+        """Return buttons for so many labels, some of them made now."""
+        while len(self.buttons) < count:
+            button = LabelButton()
+            button.set_density(self._density)
+            button.set_typing(self._typing)
+            button.set_many(self._many)
+            button.clicked.connect(lambda _checked=False, button=button: self._choose(button))
+            self.buttons.append(button)
+        return self.buttons
+
+    def _heading_pool(self, count: int) -> list[GroupButton]:
+        while len(self.headings) < count:
+            heading = GroupButton()
+            heading.clicked.connect(lambda _checked=False, heading=heading: self._fold(heading))
+            self.headings.append(heading)
+        return self.headings
+
+    def _arrange(self, order: list[QWidget]) -> None:
+        """Show these widgets in this order, and no other label or heading."""
+        if order != self._order:
+            same = 0
+            while same < min(len(order), len(self._order)) and order[same] is self._order[same]:
+                same += 1
+            for widget in self._order[same:]:
+                self._layout.removeWidget(widget)
+                widget.hide()
+            for place, widget in enumerate(order[same:], start=_ABOVE + same):
+                self._layout.insertWidget(place, widget)
+                widget.show()
+            self._order = order
+
+    def _fold(self, heading: GroupButton) -> None:
+        if heading.line is not None:
+            self.foldAsked.emit(heading.line.parent, not heading.line.folded)
 
     def _choose(self, button: LabelButton) -> None:
         if button.line is not None:

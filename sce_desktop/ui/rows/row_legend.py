@@ -45,6 +45,11 @@ class Legend(QWidget):
         self.setVisible(bool(titles))
         self.update()
 
+    def wanted_width(self) -> int:
+        """Return the width that shows all names, in pixels."""
+        names = (self.fontMetrics().horizontalAdvance(title) for title in self._titles)
+        return px(8) + sum(px(19) + name + px(14) for name in names)
+
     def sizeHint(self) -> QSize:
         """Return the height of a line."""
         return QSize(px(180), px(18))

@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QScrollArea,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
-from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.keymap import DIGITS, shown_key
 from sce_desktop.controllers.messages import Messages
@@ -29,28 +24,28 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Annotation, Decision, Origin, Row, RowMarks
-from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.ui.kit.elided_label import ElidedLabel
-from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.low_scroll import LowScroll
-from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
+from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.ui.kit.low_scroll import LowScroll, scrolled_column
+from sce_desktop.ui.kit.plain_label import plain_label
+from sce_desktop.ui.kit.theme import px, set_role
 from sce_desktop.ui.rows.copies_offer import CopiesOffer
 from sce_desktop.ui.rows.last_decision import LastDecision
 from sce_desktop.ui.rows.row_cells import OriginalCells
 from sce_desktop.ui.rows.row_decision import DecisionBar
+from sce_desktop.ui.rows.row_fit import RowHeight
+from sce_desktop.ui.rows.row_head import MOST_COUNTED, RowHead
 from sce_desktop.ui.rows.row_keys import RowKeys
 from sce_desktop.ui.rows.row_labels import RowLabels
 from sce_desktop.ui.rows.row_limit import RowLimit
-from sce_desktop.ui.rows.row_lines import label_lines
-from sce_desktop.ui.rows.row_text import RowText, length_of
+from sce_desktop.ui.rows.row_lines import label_lines, label_listing, scores_of_row
+from sce_desktop.ui.rows.row_text import RowText
 from sce_desktop.ui.rows.selected_rows import SelectedRows
-from sce_desktop.ui.rows.standing import Standing, answer_by, answer_of
+from sce_desktop.ui.rows.standing import Standing, standing
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
-MOST_COUNTED = 1000  # duplicates; counting more of them would take longer than showing a row may
-_LOW = 520  # of the panel: below it everything in it takes as little height as it can
+_LOW = 600  # of the panel: below it everything in it takes as little height as it can
 
 
 class RowPanel(QWidget):
@@ -78,82 +73,37 @@ class RowPanel(QWidget):
         self._annotation: Annotation | None = None
         self._open = False  # it was unlabelled when it came, or its label was undone since
         self._leaving = False
-        self._low: bool | None = None  # nobody has looked yet
         self._copies = CopiesOffer(workspace, navigation, edits, preferences, messages)
         self._selected = SelectedRows(workspace, navigation, edits, messages, self)
         self._label_keys: dict[int, str] = {}
         self.setAccessibleName(_("Row"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.title = QLabel()
-        self.title.setAccessibleName(_("Row number"))
-        set_role(self.title, "heading")
-        self.facts = ElidedLabel()
-        self.facts.setAccessibleName(_("Length and duplicates"))
-        self.facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        set_role(self.facts, "muted")
-        self.previous = self._arrow("up", -1)
-        self.next = self._arrow("down", 1)
+        self.head = RowHead(navigation)
+        self.title, self.facts = self.head.title, self.head.facts
+        self.previous, self.next = self.head.previous, self.head.next
         self.last = LastDecision()
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
         self.labels = RowLabels()
         self.cells = OriginalCells()
-        self.others = QLabel(wordWrap=True)
-        self.others.setTextFormat(Qt.TextFormat.PlainText)
-        self.others.setAccessibleName(_("Labels by other annotators"))
-        set_role(self.others, "muted")
-        self.many = QLabel(wordWrap=True)
-        self.many.setTextFormat(Qt.TextFormat.PlainText)
-        self.many.setAccessibleName(_("Selected rows"))
-        set_role(self.many, "title")
+        self.others = plain_label(_("Labels by other annotators"), "muted")
+        self.many = plain_label(_("Selected rows"), "title")
         self.many.hide()
         self.decision = DecisionBar()
-        self.empty = QLabel(_("Select a row to see its text."), wordWrap=True)
+        self.empty = plain_label(_("No row"), "muted", _("Select a row to see its text."))
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setAccessibleName(_("No row"))
-        set_role(self.empty, "muted")
         self._build()
         self._keys = RowKeys(self)
         self._connect()
         self._set_keys()
         self._show_row()
 
-    def _arrow(self, icon: str, rows: int) -> QToolButton:
-        button = QToolButton()
-        button.setAccessibleName(_("Next row") if rows > 0 else _("Previous row"))
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        set_role(button, "quiet")
-        set_icon(button, icon, "muted")
-        button.clicked.connect(lambda _checked=False: self._navigation.stepAsked.emit(rows))
-        return button
-
     def _build(self) -> None:
-        self._head = head = QHBoxLayout()
-        head.setSpacing(px(2))
-        head.addWidget(self.title)
-        head.addWidget(self.facts, 1)
-        head.addWidget(self.previous)
-        head.addWidget(self.next)
-        inside = QWidget()
-        set_role(inside, "pane")
-        inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        scrolled = QVBoxLayout(inside)
-        scrolled.setContentsMargins(0, 0, 0, px(SPACE_S))
-        scrolled.setSpacing(px(SPACE_S))
-        scrolled.addWidget(self.labels)
-        scrolled.addWidget(self.cells)
-        scrolled.addStretch(1)
-        self.area = QScrollArea()
-        self.area.setAccessibleName(_("Labels and cells"))
-        self.area.setWidgetResizable(True)
-        self.area.setFrameShape(QFrame.Shape.NoFrame)
-        self.area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.area.setWidget(inside)
+        self.area, inside = scrolled_column(_("Labels and cells"), self.labels, self.cells)
         self.body = LowScroll()
         self._column = body = QVBoxLayout(self.body.inside)
-        body.addLayout(head)
+        body.addLayout(self.head)
         body.addWidget(self.text.view)
         body.addLayout(self.text.below)
         body.addWidget(self.many)
@@ -165,13 +115,14 @@ class RowPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.body)
         layout.addWidget(self.empty)
+        self._height = RowHeight(self, body, inside)
         self._fit()
 
     def _connect(self) -> None:
         self._navigation.currentRowChanged.connect(self._show_row)
         self._navigation.selectionChanged.connect(self._show_selected)
         self._workspace.labelsChanged.connect(self._on_labels)
-        self._workspace.scoresChanged.connect(self._on_scores)
+        self._workspace.scoresChanged.connect(self._read_scores)
         self._workspace.annotationsChanged.connect(self._on_annotations)
         self._workspace.projectOpened.connect(self._on_labels)
         self._workspace.projectClosed.connect(self._show_row)
@@ -187,6 +138,9 @@ class RowPanel(QWidget):
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.finderChanged.connect(self._fit)
+        self.labels.orderAsked.connect(partial(self._preferences.change_setting, "row_labels"))
+        self.labels.foldAsked.connect(self._navigation.fold)
+        self._navigation.foldsChanged.connect(self._show_labels)
         self.labels.foundChanged.connect(self._show_found)
         self._keys.typing.connect(self.labels.set_typing)
         self._keys.typing.connect(self.decision.set_typing)
@@ -207,22 +161,11 @@ class RowPanel(QWidget):
 
     @Slot()
     def _fit(self) -> None:
-        """Let the likeliest labels be seen whatever else there is: the text gives way first, and scrolls."""
-        low = self.height() < px(_LOW)
-        if low != self._low:
-            self._low = low
-            gap, end = (px(SPACE_XS), px(SPACE_XS)) if low else (px(SPACE_S), px(SPACE_M))
-            self._column.setSpacing(gap)
-            self._column.setContentsMargins(px(SPACE_M), gap, px(SPACE_M), end)
-            for part in (self.text, self.labels, self.decision):
-                part.set_low(low)
+        """Let text and labels be seen whatever else there is."""
+        if self._height.set_low(self.height() < px(_LOW)):
             self._show_selected()
-            if low:
-                self._head.insertWidget(1, self.decision.state_line, 1)
-            else:
-                self.decision.take_state_line()
-        self.facts.setVisible(not (low and self._annotation is not None))
-        self.area.setMinimumHeight(self.labels.least_height())
+        self.facts.setVisible(not (self._height.low and self._annotation is not None))
+        self._height.share()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
@@ -246,15 +189,7 @@ class RowPanel(QWidget):
         self.empty.setVisible(self._row is None)
 
     def _show_parts(self, project: Project, row: Row) -> None:
-        self.title.setText(_("Row {number}", number=number(row.position + 1)))
-        facts = [length_of(row.text)] if not row.blank else []
-        if same := project.count_same_text(row.id, MOST_COUNTED + 1):
-            facts.append(
-                ngettext("{count} duplicate", "{count} duplicates", same)
-                if same <= MOST_COUNTED
-                else ngettext("over {count} duplicate", "over {count} duplicates", MOST_COUNTED)
-            )
-        self.facts.setText(" · ".join(facts))
+        self.head.show_row(row, project.count_same_text(row.id, MOST_COUNTED + 1))
         self.text.set_text(row.text)
         self.labels.start_over()
         self.cells.set_cells(project.columns, row.cells)
@@ -262,14 +197,12 @@ class RowPanel(QWidget):
         self._read_decision()
         self._read_scores()
 
+    @Slot()
     def _read_scores(self) -> None:
         project, row = self._workspace.project, self._row
         self._scores = []
         if project is not None and row is not None and not self._navigation.blind:
-            for run in self._workspace.runs:
-                found = rows_data.scores_of(project, [row.id], run, self._workspace.labels)
-                if row.id in found:
-                    self._scores.append(found[row.id])
+            self._scores = scores_of_row(project, row.id, self._workspace)
         self._show_labels()
 
     def _read_decision(self) -> None:
@@ -291,7 +224,10 @@ class RowPanel(QWidget):
     def _show_labels(self) -> None:
         labels = self._workspace.labels
         chosen = self._annotation.label_ids if self._annotation else ()
-        self.labels.set_lines(*label_lines(labels, self._scores, chosen, self._label_keys))
+        known = (labels, self._scores, chosen, self._label_keys)
+        by_list = self._preferences.settings["row_labels"] == "list"
+        listing = label_listing(*known, self._navigation.folded) if by_list else None
+        self.labels.set_lines(*label_lines(*known), listing)
         self.labels.setEnabled(not self._workspace.read_only)
         stands = self._standing()
         names = rows_text.decided_names(stands.decision, stands.label_ids, labels) if stands else []
@@ -301,14 +237,14 @@ class RowPanel(QWidget):
 
     def _standing(self) -> Standing | None:
         """What Enter leaves the row with."""
-        if self._annotation is not None:
-            return answer_of(self._annotation)
-        if not self._scores or self._scores[0].run.alias != "sce":
-            return None
+        several, threshold = self._several, self._workspace.threshold
+        return standing(self._annotation, self._scores, self._workspace.labels, several, threshold)
+
+    @property
+    def _several(self) -> bool:
+        """Whether a row may have several labels."""
         label_set = self._workspace.label_set
-        several = label_set is not None and label_set.multi_label
-        threshold = self._workspace.threshold
-        return answer_by(self._scores[0], self._workspace.labels, multi_label=several, threshold=threshold)
+        return label_set is not None and label_set.multi_label
 
     @Slot()
     def _show_selected(self) -> None:
@@ -316,7 +252,7 @@ class RowPanel(QWidget):
         count = self._selected.count
         short = ngettext("{count} row selected.", "{count} rows selected.", count)
         rest = _("Keys and buttons apply to all of them.")
-        self.many.setText(short if self._low else f"{short} {rest}")
+        self.many.setText(short if self._height.low else f"{short} {rest}")
         self.many.setToolTip(rest)
         self.many.setVisible(bool(count))
         self.labels.set_many(count)
@@ -326,10 +262,6 @@ class RowPanel(QWidget):
     def _on_labels(self) -> None:
         self._set_keys()
         self._read_decision()
-        self._read_scores()
-
-    @Slot()
-    def _on_scores(self) -> None:
         self._read_scores()
 
     @Slot(object)
@@ -350,7 +282,23 @@ class RowPanel(QWidget):
     def _set_keys(self) -> None:
         keymap, chosen = self._preferences.keymap, self._preferences.keymap.keys()
         self._label_keys = keymap.label_keys(self._workspace.labels)
-        commands: dict[str, Callable[[], object]] = {
+        self.labels.set_digits(digits := keymap.digits(self._workspace.labels))
+        keys: dict[str, Callable[[], object]] = {
+            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
+            for place, digit in enumerate(DIGITS)
+        }
+        if digits is not None:
+            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
+        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
+        keys |= {chosen[name]: do for name, do in self._commands().items() if chosen[name]}
+        self._keys.set_keys(keys)
+        self.decision.show_keys(chosen)
+        self.head.show_keys(chosen)
+        self.labels.show_key(shown_key(chosen["find"]))
+
+    def _commands(self) -> dict[str, Callable[[], object]]:
+        """What the keys of the keymap do."""
+        return {
             "accept": self.accept,
             "find": self._find_label,
             "none": partial(self._decide, Decision.NONE),
@@ -362,24 +310,9 @@ class RowPanel(QWidget):
             "copies": self._copies.accept,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
-            "next": lambda: self._navigation.stepAsked.emit(1),
-            "previous": lambda: self._navigation.stepAsked.emit(-1),
+            "next": partial(self._navigation.stepAsked.emit, 1),
+            "previous": partial(self._navigation.stepAsked.emit, -1),
         }
-        digits = keymap.digits(self._workspace.labels)
-        keys: dict[str, Callable[[], object]] = {
-            digit: partial(self._by_digit, partial(self.labels.choose_place, place))
-            for place, digit in enumerate(DIGITS)
-        }
-        if digits is not None:
-            keys = {digit: partial(self.choose_label, label_id) for label_id, digit in digits.items()}
-        self.labels.set_digits(digits)
-        keys |= {key: partial(self.choose_label, label_id) for label_id, key in self._label_keys.items()}
-        keys |= {chosen[name]: do for name, do in commands.items() if chosen[name]}
-        self._keys.set_keys(keys)
-        self.decision.show_keys(chosen)
-        for arrow, name in ((self.previous, "previous"), (self.next, "next")):
-            arrow.setToolTip(f"{arrow.accessibleName()} ({shown_key(chosen[name])})")
-        self.labels.show_key(shown_key(chosen["find"]))
 
     def _by_digit(self, choose: Callable[[], object]) -> None:
         """Choose by rank, and ask once whether that is what the user wants of digits."""
@@ -394,13 +327,9 @@ class RowPanel(QWidget):
     @Slot()
     def _show_found(self) -> None:
         """Say what Enter does with the label that is found by typing."""
-        line, label_set = self.labels.found(), self._workspace.label_set
-        several = label_set is not None and label_set.multi_label
-        if line is None:
-            self.decision.set_found(None)
-        else:
-            verb = "give" if not several else "remove" if line.decided else "add"
-            self.decision.set_found((verb, line.name))
+        line = self.labels.found()
+        verb = "give" if not self._several else "remove" if line and line.decided else "add"
+        self.decision.set_found((verb, line.name) if line else None)
 
     @Slot()
     def _on_accept(self) -> None:
@@ -424,10 +353,9 @@ class RowPanel(QWidget):
     @Slot(object)
     def choose_label(self, label_id: int) -> None:
         """Give the row a label; where it may have several, add or remove it."""
-        label_set = self._workspace.label_set
         if self._selected.choose(label_id):
             return
-        if label_set is None or not label_set.multi_label:
+        if not self._several:
             self._decide(Decision.LABEL, (label_id,))
             return
         before = self._annotation.label_ids if self._annotation else ()
@@ -460,14 +388,10 @@ class RowPanel(QWidget):
         project = self._workspace.project
         if project is None:
             return
-        if len(row_ids) != 1:
-            self.last.show_words(
-                ngettext("{count} row: {label}", "{count} rows: {label}", len(row_ids), label=words)
-            )
-            return
         shown = self._row  # by a key it is the one
-        row = shown if shown and shown.id == row_ids[0] else project.rows(row_ids)[0]
-        self.last.show_words(_("Row {number}: {label}", number=number(row.position + 1), label=words))
+        of_one = len(row_ids) == 1
+        row = shown if of_one and shown and shown.id == row_ids[0] else project.rows(row_ids[:1])[0]
+        self.last.show_label(row.position + 1 if of_one else None, len(row_ids), words)
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:

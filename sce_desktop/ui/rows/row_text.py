@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -22,7 +22,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.theme import font, px, set_role
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
-_MOST_HEIGHT = 230
+_MOST_HEIGHT = 230  # where nobody shares out the height
 _LEAST_LINES, _LOW_LINES = 3, 2
 # What every tokenizer cuts apart. One of many languages reads several signs, kana or ideographs as a token.
 _PIECES = re.compile(r"\S+")
@@ -50,9 +50,12 @@ def length_of(text: str) -> str:
 class _Text(QTextEdit):
     """As high as its text, up to a limit."""
 
+    widened = Signal()  # it has another width
+
     def __init__(self) -> None:
         super().__init__()
         self._wanted = self._full = 0  # height, and that without a limit
+        self._given: int | None = None  # the limit, in pixels
         self._fitted = 0  # the width that they are for
         self.least_lines = _LEAST_LINES
         self.setReadOnly(True)
@@ -76,11 +79,31 @@ class _Text(QTextEdit):
         self._full = max(ceil(self.document().size().height()), line) + around
         if self.viewport().width() != inside.width():
             self.document().setTextWidth(self.viewport().width())
-        self._wanted = min(self._full, px(_MOST_HEIGHT))
+        self._limit()
+
+    def _limit(self) -> None:
+        self._wanted = min(self._full, px(_MOST_HEIGHT) if self._given is None else self._given)
         self.setMaximumHeight(self._wanted)
-        self.setMinimumHeight(min(self._wanted, self.least_lines * line))  # in a low window the rest scrolls
+        least = self.least_lines * self._line() if self._given is None else self._given
+        self.setMinimumHeight(min(self._wanted, least))  # in a low window the rest scrolls
         self.updateGeometry()
         self._set_bar()
+
+    @property
+    def full(self) -> int:
+        """The height that shows all of the text, in pixels."""
+        return self._full
+
+    @property
+    def line_height(self) -> int:
+        """The height of a line, in pixels."""
+        return self._line()
+
+    def give(self, height: int) -> None:
+        """Take ``height`` pixels at most, and no less if there is so much text."""
+        if height != self._given:
+            self._given = height
+            self._limit()
 
     def _line(self) -> int:
         """The height of a line as it is laid out, which is not that of the font to the pixel."""
@@ -104,6 +127,7 @@ class _Text(QTextEdit):
         super().resizeEvent(event)
         if self.contentsRect().width() != self._fitted:
             self.fit()
+            self.widened.emit()
         else:
             self._set_bar()
 
@@ -144,6 +168,7 @@ class RowText(QObject):
         self.below.setSpacing(px(2))
         self.below.addWidget(self.more, 0, Qt.AlignmentFlag.AlignLeft)
         self.below.addWidget(self.note, 1)
+        self.view.widened.connect(lambda: self.set_note(*self._noted))
         self.set_text("")
 
     def set_text(self, text: str) -> None:
@@ -186,8 +211,10 @@ class RowText(QObject):
     def set_note(self, sentence: str, short: str = "") -> None:
         """Say something about the text below it, ``short`` where there is little room; empty: nothing."""
         self._noted = (sentence, short)
-        self.note.setText(short if self._short else sentence)
-        self.note.setToolTip(sentence if self._short else "")
+        fits = self.note.fontMetrics().horizontalAdvance(sentence) <= self.view.width()
+        brief = bool(short) and (self._short or not fits)  # on one line: height belongs to the text
+        self.note.setText(short if brief else sentence)
+        self.note.setToolTip(sentence if brief else "")
         self.note.setAccessibleDescription(sentence)
         self.note.setVisible(bool(sentence))
 

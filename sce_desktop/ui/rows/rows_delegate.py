@@ -26,6 +26,7 @@ SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
 SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
 LABEL_INDENT = 16  # from a label's square to its name
 NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the confidence
+_LEAST_NAME = 24  # below that a sign says more than a name of which nothing is left
 # Where words begin and end: Qt turns both round where the painter's layout is from right to left.
 _START = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _END = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
@@ -62,6 +63,7 @@ class RowsDelegate(QStyledItemDelegate):
         super().__init__(view)
         self._model = model
         self.lines = 1  # of text in a row
+        self.bars = True  # whether confidence is a bar too, and not a number alone
         self._mirror = False  # the layout is from right to left
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
@@ -158,6 +160,12 @@ class RowsDelegate(QStyledItemDelegate):
         words = rows_text.yours(row, self._model.labels)
         if row.annotation.decision is Decision.LABEL:
             first = rows_text.label_of(row.annotation.label_ids[0], self._model.labels)
+            room = area.width() - px(LABEL_INDENT)
+            same = rows_text.confirms(row)
+            if room < painter.fontMetrics().horizontalAdvance(words) and (same or room < px(_LEAST_NAME)):
+                sign = "" if same is None else "=" if same else "≠"
+                self._draw_label(painter, area, sign, colour_of(first), colours.muted)
+                return
             self._draw_label(painter, area, words, colour_of(first), colours.ink)
         else:
             self._draw_label(painter, area, words, None, colours.muted)
@@ -168,10 +176,10 @@ class RowsDelegate(QStyledItemDelegate):
             painter.setPen(QColor(colours.muted))
             painter.drawText(area, _START, rows_text.NOT_YET)
             return
-        number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH)
+        number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH) if self.bars else 0
         middle = area.center().y() + 0.5
         none = score.says_none(self._model.threshold)
-        name = area if none else area.adjusted(0, 0, -(number + bar + px(6)), 0)
+        name = area if none else area.adjusted(0, 0, -(number + bar + (px(6) if bar else 0)), 0)
         if score.stale:
             size = px(12)
             clock = QRect(name.right() - size, int(middle - size / 2), size, size)
@@ -186,9 +194,9 @@ class RowsDelegate(QStyledItemDelegate):
         words = f"? {label.name}" if low else label.name
         self._draw_label(painter, self._placed(area, name), words, colour_of(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
-        draw_bar(
-            painter, mirrored(area, box) if self._mirror else box, score.confidence, colour_of(label), track
-        )
+        if bar:
+            box = mirrored(area, box) if self._mirror else box
+            draw_bar(painter, box, score.confidence, colour_of(label), track)
         painter.setPen(QColor(colours.muted))
         painter.drawText(area, _END, rows_text.short_share(score.confidence))
 
@@ -222,7 +230,7 @@ class RowsDelegate(QStyledItemDelegate):
             painter.setPen(QColor(colours.good if same else colours.warn))
             painter.drawText(area, _START, "=" if same else "≠")
             painter.restore()
-        if not same:
+        if not same and area.width() > px(LABEL_INDENT + _LEAST_NAME):
             name = self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0))
             painter.setPen(QColor(colours.muted))
             draw_name(painter, name, rows_text.top_label(score, self._model.labels).name)

@@ -8,7 +8,7 @@ only another query resets the model.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Any
 
@@ -42,6 +42,7 @@ KEPT_PAGES = 128
 MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
 PAGES_A_JOB = 4  # more rows than the highest screen shows
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
+HEADING_ROLE = Qt.ItemDataRole.UserRole + 1  # the words of a heading, where a sign stands for them too
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -77,6 +78,7 @@ class RowsModel(QAbstractTableModel):
         self._columns = Column.BASELINE + 1
         self._label_ids: list[int | None] = []  # that pages were read with last
         self._headings: list[str] = []
+        self._signs: frozenset[int] = frozenset()
         self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
         self._stale: set[int] = set()
         self._wanted: list[int] = []
@@ -131,13 +133,21 @@ class RowsModel(QAbstractTableModel):
         """Return the heading of a column, and what a click on it does."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return rows_text.heading(section, self.labels, self._aliases())
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, HEADING_ROLE):
+            sign = role == Qt.ItemDataRole.DisplayRole and section in self._signs
+            return "≠" if sign else rows_text.heading(section, self.labels, self._aliases())
         if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
             return rows_text.heading_tip(section, self.runs)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         return None
+
+    def set_signs(self, columns: Iterable[int]) -> None:
+        """Head these columns, which have no room for words, by the sign that stands in them."""
+        signs = frozenset(columns)
+        if signs != self._signs:
+            self._signs = signs
+            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
 
     # --- for the view --------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
-"""The table itself: label names first, the text the rest of the width, and selections that stay cheap."""
+"""The table itself: the text in half of the width at least, and selections that stay cheap."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from math import ceil
 
 from PySide6.QtCore import (
     QItemSelection,
@@ -17,11 +18,12 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
 from sce_desktop.core.i18n import _
-from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
+from sce_desktop.ui.kit.theme import ROW_HEIGHTS, font, px
+from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, shared
 from sce_desktop.ui.rows.rows_delegate import (
     BAR_WIDTH,
     LABEL_INDENT,
@@ -31,14 +33,17 @@ from sce_desktop.ui.rows.rows_delegate import (
     RowsDelegate,
     strip_width,
 )
-from sce_desktop.ui.rows.rows_model import Column, RowsModel
+from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
 
 MOST_SELECTED = 10_000
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
-_TEXT_SHARE = 0.42  # of the table: before the text has that, the cells of all labels stay narrow
-_LEAST_NAME = {Column.YOURS: 60, Column.SCE: 78, Column.BASELINE: 56}  # of a label, in pixels
+_TEXT_SHARE = 0.5  # of the table, before names are shown whole
+_LEAST_NAME = {Column.YOURS: 18, Column.SCE: 44, Column.BASELINE: 0}  # of a label, in pixels
 _MOST_NAME = 280
+_LINES = {"comfortable": 2, "tall": 4}  # of text in a row; one at other heights
+# Whose turn it is when the other half is given away: names, then bars, and cells that inform least.
+_SCE_NAME, _YOUR_NAME, _BAR, _HEADING, _BASELINE_NAME, _CELLS = range(1, 7)
 _FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_PageDown)
 
 
@@ -49,6 +54,7 @@ class RowsTable(QTableView):
     scrolled = Signal()  # other rows may be on the screen
     menuAsked = Signal(object)  # QPoint on the screen
     tooMany = Signal(object)  # how many rows can be selected at most
+    widthsChosen = Signal(object)  # of columns, by the user: pixels by name
 
     def __init__(self, model: RowsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -85,10 +91,14 @@ class RowsTable(QTableView):
         self.header.setSelectionModel(QItemSelectionModel(model, self.header))
         self.header.setHighlightSections(False)
         self.header.setSectionsClickable(True)
-        self.header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
+        self.header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        self._own = OwnWidths(self.header, _name)
+        self._own.changed.connect(self._share_width)
+        self._own.changed.connect(lambda: self.widthsChosen.emit(dict(self._own.widths)))
         self.header.setMinimumSectionSize(px(24))
         self.header.setSortIndicatorShown(True)
         self.header.setStretchLastSection(False)
+        self.header.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.header.setFixedHeight(px(31))
         self._ahead = QTimer(self, singleShot=True, interval=AHEAD_MS)
         self._ahead.timeout.connect(self._scroll_ahead)
@@ -105,14 +115,14 @@ class RowsTable(QTableView):
         self.selectionModel().select(self.selectionModel().selection(), flags)
 
     def set_corner(self, button: QToolButton) -> None:
-        """Put ``button`` at the end of the headings."""
+        """Put ``button`` beside the first heading, which is short."""
         self._corner = button
         self._place_corner()
 
     def set_height(self, name: str) -> None:
-        """Make rows compact, normal or comfortable; the row at the top stays there."""
+        """Make rows as high as `ROW_HEIGHTS` says; the row at the top stays there."""
         top = self.indexAt(QPoint(0, 0))
-        self._delegate.lines = 2 if name == "comfortable" else 1
+        self._delegate.lines = _LINES.get(name, 1)
         height = max(px(ROW_HEIGHTS[name]), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
@@ -130,6 +140,7 @@ class RowsTable(QTableView):
         """Show at which heading the order was chosen, if at any."""
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
         self.header.setSortIndicator(-1 if column is None else column, order)
+        self._share_width()
 
     def set_decided(self, decided: bool) -> None:
         """Make room for decisions once there are some."""
@@ -139,44 +150,62 @@ class RowsTable(QTableView):
 
     @Slot()
     def fit_columns(self) -> None:
-        """Give label names the width that they need, the text its share, and then the cells theirs."""
+        """Give the text its half, label names the width that they need, and bars and cells what is over."""
         metrics = self.fontMetrics()
         names = (metrics.horizontalAdvance(label.name) for label in self._rows_model().labels)
         self._name_width = max(names, default=0) + 1
         self._share_width()
 
+    @Slot()
     def _share_width(self) -> None:
         model, room = self.model(), self.viewport().width()
         shown = [c for c in range(model.columnCount()) if c != Column.TEXT and not self.isColumnHidden(c)]
         wanted = [self._wanted(column) for column in shown]
-        names = [(w[0], w[0]) if c == Column.CELLS else w for c, w in zip(shown, wanted, strict=True)]
-        widths = between(names, room - px(_LEAST_TEXT))
-        for_text = max(px(_LEAST_TEXT), int(room * _TEXT_SHARE))
-        widths = between([(w, best) for w, (_, best) in zip(widths, wanted, strict=True)], room - for_text)
-        for column, width in zip(shown, widths, strict=True):
+        least = sum(steps[0][1] for steps in wanted)
+        for_text = min(ceil(room * _TEXT_SHARE), max(px(_LEAST_TEXT), room - least))
+        for_text = self._own.widths.get(_name(Column.TEXT), for_text)
+        widths = shared(wanted, room - for_text)
+        self._own.follow(False)
+        for column, steps, width in zip(shown, wanted, widths, strict=True):
             self.header.resizeSection(column, width)
-        self.header.resizeSection(Column.TEXT, max(px(_LEAST_TEXT), room - sum(widths)))
+            if column == Column.SCE:
+                self._delegate.bars = width >= steps[-1][1]
+        signs = [c for c, width in zip(shown, widths, strict=True) if width < self._heading_width(c)]
+        self._rows_model().set_signs(c for c in signs if c >= Column.BASELINE)
+        if _name(Column.TEXT) not in self._own.widths:
+            for_text = max(for_text, px(_LEAST_TEXT), room - sum(widths))
+        self.header.resizeSection(Column.TEXT, for_text)
+        self._own.follow(True)
 
-    def _wanted(self, column: int) -> tuple[int, int]:
-        """Return the least and the best width of a column."""
-        around = 2 * px(PADDING)
+    def _wanted(self, column: int) -> Steps:
+        """Return the widths of a column from the least to the best, and in which turn it gets each."""
+        if (own := self._own.widths.get(_name(column))) is not None:
+            return ((0, own),)
+        around, heading = 2 * px(PADDING), self._heading_width(column)
         if column == Column.NUMBER:
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
-            return (digits + around + px(SIGNS_WIDTH),) * 2
-        heading = self.header.sectionSizeHint(column)
-        last = column == self.model().columnCount() - 1
-        if last and self._corner is not None:
-            heading += self._corner.width()
+            corner = heading + (0 if self._corner is None else self._corner.width())
+            return ((0, max(corner, digits + around + px(SIGNS_WIDTH))),)
         if not self._is_not_empty(column):
-            return heading, heading
+            return ((0, heading),)
         if column == Column.CELLS:
-            return heading, max(heading, strip_width(len(self._rows_model().labels)) + around)
+            return ((0, heading), (_CELLS, strip_width(len(self._rows_model().labels)) + around))
         beside = around + px(LABEL_INDENT)
         if column == Column.SCE:
-            beside += px(NUMBER_WIDTH + BAR_WIDTH + PADDING)
-        name = px(_LEAST_NAME[Column(min(column, Column.BASELINE))])
-        best = max(name, min(px(_MOST_NAME), self._name_width))
-        return max(heading, beside + name), max(heading, beside + best)
+            beside += px(NUMBER_WIDTH)
+        least = beside + px(_LEAST_NAME[Column(min(column, Column.BASELINE))])
+        name = max(heading, beside + min(px(_MOST_NAME), self._name_width))
+        if column == Column.SCE:
+            least, bar = max(heading, least), px(BAR_WIDTH + PADDING)
+            return ((0, least), (_SCE_NAME, name), (_BAR, name + bar))
+        if column == Column.YOURS:
+            return ((0, max(heading, least)), (_YOUR_NAME, name))
+        return ((0, least), (_HEADING, max(heading, least)), (_BASELINE_NAME, name))
+
+    def _heading_width(self, column: int) -> int:
+        words = self.model().headerData(column, Qt.Orientation.Horizontal, HEADING_ROLE)
+        arrow = px(14) if column == self.header.sortIndicatorSection() else 0
+        return QFontMetrics(font("column")).horizontalAdvance(str(words)) + 2 * px(PADDING) + px(8) + arrow
 
     def _is_not_empty(self, column: int) -> bool:
         """Whether there is more in a column than its heading: decisions, or scores."""
@@ -184,6 +213,12 @@ class RowsTable(QTableView):
             return self._decided
         runs = len(self._rows_model().runs)
         return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
+
+    def set_own_widths(self, widths: Mapping[str, int]) -> None:
+        """Take the widths of columns that the user chose; the others share what is left."""
+        if dict(widths) != self._own.widths:
+            self._own.widths = dict(widths)
+            self._share_width()
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Hide or show a column; the text takes or gives the room."""
@@ -350,18 +385,12 @@ class RowsTable(QTableView):
         if self._corner is not None:
             size = self.header.height() - px(6)
             self._corner.setFixedSize(size, size)
-            box = QRect(self.header.width() - size - px(3), px(3), size, size)
+            box = QRect(self.header.sectionSize(Column.NUMBER) - size - px(3), px(3), size, size)
             self._corner.move(QStyle.visualRect(self.layoutDirection(), self.header.rect(), box).topLeft())
 
 
-def between(wanted: Sequence[tuple[int, int]], room: int) -> list[int]:
-    """Give columns their least width, and of ``room`` what is over in proportion to what each lacks still.
-
-    Args:
-        wanted: The least and the best width of each column, in pixels.
-        room: Pixels for all of them; where that is less than the least, the least stands.
-    """
-    lacking = sum(best - least for least, best in wanted)
-    spare = max(0, room - sum(least for least, _ in wanted))
-    share = min(1.0, spare / lacking) if lacking else 0.0
-    return [least + int((best - least) * share) for least, best in wanted]
+def _name(column: int) -> str:
+    """What a column is called where widths are kept."""
+    if column >= Column.BASELINE:
+        return f"baseline {column - Column.BASELINE + 1}"
+    return Column(column).name.lower()

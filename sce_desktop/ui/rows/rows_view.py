@@ -6,11 +6,8 @@ it was found while one works down it: where a change would move rows, a line at 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
-from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import (
     QApplication,
     QHBoxLayout,
@@ -40,20 +37,17 @@ from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
-from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
+from sce_desktop.ui.rows.column_widths import own_widths, stored_widths
+from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import RowsTable
+from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
-_HEIGHT_NAMES = {
-    "compact": _("Compact rows"),
-    "normal": _("Normal rows"),
-    "comfortable": _("Comfortable, two lines"),
-}
 
 
 class RowsView(QWidget):
@@ -127,6 +121,9 @@ class RowsView(QWidget):
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
+        table.widthsChosen.connect(
+            lambda widths: self._preferences.change_setting(WIDTHS, stored_widths(widths))
+        )
         table.selectionModel().selectionChanged.connect(self._emit_selected)
         table.tooMany.connect(
             lambda most: self._messages.notify(
@@ -167,7 +164,7 @@ class RowsView(QWidget):
         return page
 
     def _make_view_button(self) -> QToolButton:
-        """A small button at the end of the headings."""
+        """A small button among the headings."""
         button = QToolButton(self.table.header)
         button.setAccessibleName(_("Table view"))
         button.setToolTip(_("Table view"))
@@ -318,7 +315,7 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(0)
         else:
             filtered = has_filters(model.query)
-            why = _why_empty(model.query) if filtered else _("This project has no rows.")
+            why = why_empty(model.query) if filtered else _("This project has no rows.")
             self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
@@ -361,6 +358,7 @@ class RowsView(QWidget):
     def _apply_settings(self) -> None:
         settings = self._preferences.settings
         self.table.set_height(str(settings["row_height"]))
+        self.table.set_own_widths(own_widths(str(settings[WIDTHS])))
         for column in range(Column.SCE, self.model.columnCount()):
             cells = column != Column.CELLS or bool(settings["label_cells"])
             self.table.setColumnHidden(column, self._navigation.blind or not cells)
@@ -373,29 +371,8 @@ class RowsView(QWidget):
     def _view_menu(self) -> QMenu:
         menu = QMenu(self)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self._add_view_actions(menu)
+        add_table_looks(menu, self._preferences)
         return menu
-
-    def _add_view_actions(self, menu: QMenu) -> None:
-        cells = QAction(
-            _("Probabilities of all labels"),
-            menu,
-            checkable=True,
-            checked=bool(self._preferences.settings["label_cells"]),
-        )
-        cells.toggled.connect(lambda on: self._preferences.change_setting("label_cells", on))
-        menu.addAction(cells)
-        menu.addSeparator()
-        group = QActionGroup(menu)
-        for height, name in _HEIGHT_NAMES.items():
-            action = QAction(
-                name, menu, checkable=True, checked=self._preferences.settings["row_height"] == height
-            )
-            action.triggered.connect(
-                lambda _checked=False, height=height: self._preferences.change_setting("row_height", height)
-            )
-            group.addAction(action)
-            menu.addAction(action)
 
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
@@ -404,7 +381,7 @@ class RowsView(QWidget):
             return
         menu = self.actions_menu.menu(ids)
         view = menu.addMenu(_("View"))
-        self._add_view_actions(view)
+        add_table_looks(view, self._preferences)
         menu.popup(at)
 
     # --- the query -----------------------------------------------------------------------------------------
@@ -420,13 +397,3 @@ class RowsView(QWidget):
     @Slot()
     def _clear_filters(self) -> None:
         self._navigation.set_query(without_filters(self._navigation.query))
-
-
-def _why_empty(query: RowQuery) -> str:
-    if query.search and not has_filters(replace(query, search="")):
-        return _("No text contains “{text}”.", text=isolated(query.search))
-    if query.former_ids:
-        return _("All rows of the split label are labelled.")
-    if query.state is RowState.UNLABELLED:
-        return _("Nothing left to label here.")
-    return _("No row matches the filters.")

@@ -10,6 +10,7 @@ import numpy as np
 from sce_desktop.controllers.rows_data import Score
 from sce_desktop.core.annotations import Annotation, Decision, Label
 from sce_desktop.core.scoring import chosen
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,18 @@ def answer_by(
     ids = [score.run.labels[int(place)].id for place in places]
     found = tuple(label_id for label_id in ids if label_id is not None and label_id in known)
     return Standing(Decision.LABEL, found) if found else None
+
+
+def standing(
+    annotation: Annotation | None,
+    scores: Sequence[Score],
+    labels: Sequence[Label],
+    multi_label: bool,
+    threshold: float,
+) -> Standing | None:
+    """Return the answer that a row has or, where it has none, the one that the model gives, if it does."""
+    if annotation is not None:
+        return answer_of(annotation)
+    if not scores or scores[0].run.alias != MAIN_ALIAS:
+        return None
+    return answer_by(scores[0], labels, multi_label=multi_label, threshold=threshold)

@@ -48,7 +48,7 @@ from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.crash_dialog import CrashDialog
-from sce_desktop.ui.window.docks import PanelDock
+from sce_desktop.ui.window.docks import PanelDock, PanelPage
 from sce_desktop.ui.window.drops import Drops
 from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.guide_window import GuideWindow
@@ -60,9 +60,9 @@ from sce_desktop.ui.window.start_page import StartPage
 from sce_desktop.ui.window.status_bar import StatusBar
 from sce_desktop.ui.window.tool_bar import ToolBar
 from sce_desktop.ui.window.workspace import Workspace
+from sce_desktop.ui.window.zones import Zones
 
 TITLE = "SCE Desktop"
-_STATE_VERSION = 2  # of the docks and tool bars; raise it when one is renamed
 _JOBS = DockPart(
     "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.workers), project=False
 )
@@ -99,17 +99,17 @@ class MainWindow(QMainWindow):
         self.pages.setAccessibleName(_("Pages"))
         self.pages.addWidget(self.start_page)
         self.pages.addWidget(self.workspace)
-        self.setCentralWidget(self.pages)
         self.strip = MessageStrip(self.pages)
         self.pages.currentChanged.connect(self.strip.raise_)  # the page that comes lies over it
         self.drops = Drops(self, self.pages, self.open_path, controllers.messages.notify)  # type: ignore[arg-type]
 
         self.status = StatusBar(controllers.workspace.workers)
         self.setStatusBar(self.status)
-        self.docks = {part.name: self._dock(part) for part in (*parts.docks, _JOBS)}
+        self.panels = PanelDock((*parts.docks, _JOBS), controllers)
+        self.panels.helpAsked.connect(lambda: self.show_guide(self.docks[self.panels.front].build()))
         self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
-        self._docks_of_project: list[PanelDock] = []  # to be shown again with the next project
-        self._front = ""  # which of them was seen
+        self.beside = Zones(self.pages, self.panels, self.workspace.row)
+        self.setCentralWidget(self.beside)
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
         self.menus = Menus(self, self, controllers, theme)
@@ -158,15 +158,10 @@ class MainWindow(QMainWindow):
         """The panels beside the rows, by name."""
         return self.workspace.sides
 
-    def _dock(self, part: DockPart) -> PanelDock:
-        dock = PanelDock(part, self._controllers)
-        dock.helpAsked.connect(lambda: self.show_guide(dock.build()))
-        present = self.findChild(PanelDock)
-        self.addDockWidget(Qt.DockWidgetArea.BottomDockWidgetArea, dock)
-        if present is not None:
-            self.tabifyDockWidget(present, dock)
-        dock.hide()
-        return dock
+    @property
+    def docks(self) -> Mapping[str, PanelPage]:
+        """The panels below, by the names of their parts."""
+        return self.panels.pages
 
     # --- opening -------------------------------------------------------------------------------------------
 
@@ -329,31 +324,18 @@ class MainWindow(QMainWindow):
     def _set_project_actions(self, on: bool) -> None:
         self.tool_bar.setVisible(on)
         self.menus.set_project_open(on)
-        if on:
-            for dock in self._docks_of_project:
-                dock.show()
-            if self._front:
-                self.docks[self._front].raise_()
-        else:
-            shown = [dock for dock in self.docks.values() if not dock.isHidden()]
-            self._front = self._in_front() or self._front
-            if self._front != _JOBS.name and any(dock.part.project for dock in shown):
-                going = shown  # that of the jobs too: it would be what the next project opens on
-            else:
-                going = [dock for dock in shown if dock.part.project]
-            self._docks_of_project = going
-            for dock in going:
-                dock.hide()
-
-    def _in_front(self) -> str:
-        """The panel below that is seen; empty where there is none."""
-        return next((name for name, dock in self.docks.items() if dock.seen), "")
+        self.panels.set_project_open(on)
+        self.beside.set_project_open(on)
 
     @Slot()
     def close_panels(self) -> None:
         """Close all panels below."""
-        for dock in self.docks.values():
-            dock.put_away()
+        self.panels.put_away()
+
+    @Slot()
+    def toggle_panels(self) -> None:
+        """Close all panels below, or open them again where they were."""
+        self.panels.toggle()
 
     @Slot()
     def _show_counts(self) -> None:
@@ -394,7 +376,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
         palette = CommandPalette(self.menus.all_actions(), CommandHistory(self._state), self)
-        palette.move((self.width() - palette.width()) // 2, self.pages.y())
+        palette.move((self.width() - palette.width()) // 2, self.beside.y())
         palette.show()
         palette.field.setFocus()
 
@@ -467,17 +449,16 @@ class MainWindow(QMainWindow):
         self.resize(1280, 800)
         if isinstance(geometry := self._state.value("geometry"), QByteArray):  # the file may hold anything
             self.restoreGeometry(geometry)
-        if isinstance(docks := self._state.value("docks"), QByteArray):
-            self.restoreState(docks, _STATE_VERSION)
-        self._front = name if (name := str(self._state.value("front", ""))) in self.docks else ""
+        self.panels.choose(str(self._state.value("front", "")))
+        self.beside.restore(self._state)
         if isinstance(zones := self._state.value("zones"), QByteArray):
             self.workspace.restoreState(zones)
 
     def _save(self) -> None:
         self._state.setValue("geometry", self.saveGeometry())
-        self._state.setValue("docks", self.saveState(_STATE_VERSION))
+        self._state.setValue("front", self.panels.kept)
+        self.beside.save(self._state)
         self._state.setValue("zones", self.workspace.saveState())
-        self._state.setValue("front", self._in_front())
         self._state.sync()
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -23,8 +23,9 @@ from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.table_looks import ROW_LINES
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
-from sce_desktop.ui.window.docks import PanelDock
+from sce_desktop.ui.window.docks import PanelPage
 from sce_desktop.ui.window.tool_bar import ToolBar
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
@@ -41,7 +42,7 @@ class _WindowCommands(Protocol):
     @property
     def zones(self) -> Mapping[str, QWidget]: ...  # beside the rows, by name
     @property
-    def docks(self) -> Mapping[str, PanelDock]: ...
+    def docks(self) -> Mapping[str, PanelPage]: ...
     @property
     def tool_bar(self) -> ToolBar: ...
     def ask_open(self) -> object: ...
@@ -53,7 +54,7 @@ class _WindowCommands(Protocol):
     def merge_labels(self) -> object: ...
     def show_settings(self) -> object: ...
     def show_palette(self) -> object: ...
-    def close_panels(self) -> object: ...
+    def toggle_panels(self) -> object: ...
     def choose_theme(self, mode: Mode) -> object: ...
     def toggle_full_screen(self) -> object: ...
     def show_guide(self) -> object: ...
@@ -256,14 +257,33 @@ class Menus(QObject):
 
     def _digits(self, menu: QMenu, controllers: Controllers) -> None:
         """Which label a digit means: one of two."""
+        texts = {"rank": N_("Digit &keys by rank"), "fixed": N_("&Fixed digit keys")}
+        self._choices(menu, controllers, "digit_keys", texts, controllers.review.choose_digits)
+
+    def _row_lines(self, menu: QMenu, controllers: Controllers) -> None:
+        """How many lines of text a row of the table shows."""
+        change = partial(controllers.preferences.change_setting, "row_height")
+        self._choices(menu, controllers, "row_height", ROW_LINES, change, project=True)
+
+    def _choices(
+        self,
+        menu: QMenu,
+        controllers: Controllers,
+        setting: str,
+        texts: Mapping[str, str],
+        choose: Callable[[str], object],
+        *,
+        project: bool = False,
+    ) -> None:
+        """Add the values of a setting, of which one holds."""
         group, choices = QActionGroup(self), {}
-        for how, text in (("rank", N_("Digit &keys by rank")), ("fixed", N_("&Fixed digit keys"))):
-            choices[how] = self._add(menu, text, partial(controllers.review.choose_digits, how))
-            choices[how].setCheckable(True)
-            group.addAction(choices[how])
+        for value, text in texts.items():
+            choices[value] = self._add(menu, text, partial(choose, value), project=project)
+            choices[value].setCheckable(True)
+            group.addAction(choices[value])
 
         def show() -> None:
-            choices[str(controllers.preferences.settings["digit_keys"])].setChecked(True)
+            choices[str(controllers.preferences.settings[setting])].setChecked(True)
 
         controllers.preferences.settingsChanged.connect(lambda _: show())
         show()
@@ -279,7 +299,9 @@ class Menus(QObject):
             self._with_project.append(toggle)
         for dock in self._commands.docks.values():
             self._add(menu, dock.part.name, dock.toggle, keys=dock.part.keys, project=dock.part.project)
-        self._add(menu, N_("&Close all panels"), self._commands.close_panels, keys="Ctrl+0")
+        self._add(menu, N_("&Close or reopen panels"), self._commands.toggle_panels, keys="Ctrl+0")
+        menu.addSeparator()
+        self._row_lines(menu, controllers)
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:

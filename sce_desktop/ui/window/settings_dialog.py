@@ -38,7 +38,7 @@ from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 _GROUPS = (
     (_("Scoring"), ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
     (_("Files"), ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
-    (_("Window"), ("language", "theme", "row_height", "label_cells", "digit_keys", "blind")),
+    (_("Window"), ("language", "theme", "row_height", "label_cells", "row_labels", "digit_keys", "blind")),
 )
 _OTHERS = _("More")
 _AT_LEAST = {
@@ -51,7 +51,13 @@ _CHOICES: dict[str, dict[str, str]] = {
     "precision": {value: _(name) for value, name in PRECISION_NAMES.items()},
     "language": {"": _("System language"), **LANGUAGES, PSEUDO: PSEUDO},  # each in its own words
     "theme": {"system": _("System"), "light": _("Light"), "dark": _("Dark")},
-    "row_height": {"compact": _("Compact"), "normal": _("Normal"), "comfortable": _("Comfortable")},
+    "row_height": {
+        "compact": _("One line, compact"),
+        "normal": _("One line"),
+        "comfortable": _("Two lines"),
+        "tall": _("Four lines"),
+    },
+    "row_labels": {"rank": _("By probability"), "list": _("In list order")},
 }  # what values are called
 _UNITS = {"cache_megabytes": _("{number} MB"), "auto_finetune": _("{number} rows")}
 _EDITOR_WIDTH = 250

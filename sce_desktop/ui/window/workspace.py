@@ -1,4 +1,4 @@
-"""The three zones of an open project: labels, rows, row."""
+"""The zones of an open project: labels and rows here, and the row, which the window puts beside them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from sce_desktop.core.i18n import N_, _
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.kit.theme import px, set_role
 
+_LABELS_WIDTH, _ROWS_WIDTH, _LEAST_WIDTH = 206, 752, 206
+
 
 class Workspace(QSplitter):
-    """Labels, rows and the current row, in the direction of the language."""
+    """Labels and rows, in the direction of the language; ``row`` is the panel of the current row."""
 
     def __init__(self, controllers: Controllers, parts: Parts, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -35,8 +37,8 @@ class Workspace(QSplitter):
         layout.setSpacing(0)
         layout.addWidget(self.filters)
         layout.addWidget(self.rows, 1)
-        for place, panel in enumerate((self.labels, centre, self.row)):
+        for panel, stretch in ((self.labels, 1), (centre, 4)):
             self.addWidget(panel)
-            self.setStretchFactor(place, 1 if panel is centre else 0)
-            panel.setMinimumWidth(px(180))
-        self.setSizes([px(224), px(780), px(276)])
+            self.setStretchFactor(self.indexOf(panel), stretch)
+            panel.setMinimumWidth(px(_LEAST_WIDTH))
+        self.setSizes([px(_LABELS_WIDTH), px(_ROWS_WIDTH)])
