@@ -15,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.readings import ColumnValues, Kind
 from sce_desktop.core.runs import Run
 from sce_desktop.core.text import isolated
 
@@ -128,11 +129,22 @@ def switch_effect(project: Project, set_id: int, *, progress: Progress) -> Switc
     return project.use_preview(set_id)
 
 
-def column_values(project: Project, column: int, most: int, *, progress: Progress) -> list[tuple[str, int]]:
-    """Count the values of a column."""
+def column_values(
+    project: Project, column: int, query: RowQuery, most: int, containing: str, *, progress: Progress
+) -> ColumnValues:
+    """Count the values of a column; see `tasks.insight.review.column_values`."""
     from sce_desktop.tasks.insight.review import column_values
 
-    return column_values(project, column, most=most, progress=progress)
+    return column_values(project, column, query, most=most, containing=containing, progress=progress)
+
+
+def column_kinds(project: Project, columns: Sequence[int], *, progress: Progress) -> dict[int, Kind]:
+    """Return what columns read as, by place."""
+    kinds = {}
+    for column in columns:
+        progress.check()
+        kinds[column] = project.reading(column).kind
+    return kinds
 
 
 def threshold_facts(

@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled sets;
-the last one an NVIDIA GPU too.
+is named), repair, columns, and findings, queues, languages, embed-gpu, which need ``--data``, the labelled
+sets; the last one an NVIDIA GPU too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = ("findings", "queues", "languages", "embed-gpu")
-OWN_PARTS = ("repair",)  # run when they are named
+OWN_PARTS = ("repair", "columns")  # run when they are named
 
 
 def main() -> None:
@@ -31,7 +31,9 @@ def main() -> None:
         "--seconds", type=float, default=4.0, help="of one measurement (embed, embed-gpu, score)"
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
+    parser.add_argument(
+        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns)"
+    )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
@@ -62,6 +64,7 @@ def main() -> None:
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from tests.benchmarks import (
         adding,
+        columns,
         edits,
         embed,
         embed_gpu,
@@ -101,6 +104,8 @@ def main() -> None:
             edits.run(rows=args.review_rows)
         elif part == "repair":
             repair.run(rows=args.repair_rows)
+        elif part == "columns":
+            columns.run(rows=args.rows)
         elif part == "adding":
             adding.run(rows=args.review_rows)
         elif part == "epochs":

@@ -12,6 +12,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.query import CellFilter, RowQuery, RowState, search_parts
 from sce_desktop.store.annotations import coders, decisions
 from sce_desktop.store.content import search
+from sce_desktop.store.content.columns import ColumnCache, matches
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
@@ -23,7 +24,9 @@ Mask = NDArray[np.bool_]
 _rows = schema.rows.c
 
 
-def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> list[Mask]:
+def masks(
+    connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns, columns: ColumnCache
+) -> list[Mask]:
     """Return which rows each condition of ``query`` lets through."""
 
     def among(statement: Any) -> Mask:
@@ -55,7 +58,8 @@ def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
     if query.duplicate is not None:
         twice = among(_duplicates(last))
         found.append(twice if query.duplicate else ~twice)
-    found += [among(_with_cell(connection, wanted, last)) for wanted in query.cells]
+    for wanted in query.cells:
+        found += _cells(connection, wanted, last, columns)
     found += [among(search.matching_ids(connection, part)) for part in search_parts(query.search)]
     if query.pattern:  # the dearest one: only rows that are left
         left = np.logical_and.reduce(found) if found else np.ones(last + 1, bool)
@@ -74,30 +78,18 @@ def _duplicates(last: int) -> sa.Select[Any]:
     return sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice))
 
 
-def _with_cell(connection: sa.Connection, wanted: CellFilter, last: int) -> sa.Select[Any]:
-    """Return the statement for the ids of the rows with one of some values in a column.
-
-    The cells are a JSON list in which the text's cell is left out where it is the text itself
-    (`importing`), so places after it are one less.
-    """
-    layout = shape(connection)
-    width = len(layout.columns)
-    text_at = layout.text_columns[0] if layout.text_columns else width
-    whole = _cell(wanted.column)
-    if len(layout.text_columns) != 1 or wanted.column < text_at:
-        cell = whole
-    else:
-        packed: sa.ColumnElement[Any] = _rows.text if wanted.column == text_at else _cell(wanted.column - 1)
-        cell = sa.case((sa.func.json_array_length(_rows.cells) == width, whole), else_=packed)
-    values = [value for value in wanted.values if value is not None]
-    matches: sa.ColumnElement[bool] = cell.in_(values)
-    if None in wanted.values:
-        matches |= cell.is_(None) | (cell == "")
-    return sa.select(_rows.id).where(_rows.id <= last, matches)
-
-
-def _cell(place: int) -> sa.ColumnElement[Any]:
-    return sa.func.json_extract(_rows.cells, f"$[{place}]")
+def _cells(connection: sa.Connection, wanted: CellFilter, last: int, columns: ColumnCache) -> list[Mask]:
+    """Return what a filter by a column lets through; one that the project does not have hides nothing."""
+    if wanted.column >= len(shape(connection).columns):
+        return []
+    found = []
+    if wanted.values or wanted.contains:
+        fits = sa.select(_rows.id).where(_rows.id <= last, matches(connection, wanted))
+        found.append(mask(fetch_ids(connection, fits), last))
+    if wanted.low or wanted.high:
+        inside = columns.get(connection, wanted.column).between(wanted.low, wanted.high)
+        found.append(mask(np.flatnonzero(inside[1:]) + 1, last))
+    return found
 
 
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:
