@@ -134,7 +134,7 @@ def test_dialogs_show_their_buttons(
     ):
         opens()
         dialog = next(d for d in reversed(window.findChildren(QDialog)) if d.isVisible())
-        qtbot.waitUntil(lambda dialog=dialog: not controllers.workspace.lanes.files.busy)
+        qtbot.waitUntil(lambda dialog=dialog: not controllers.workspace.workers.files.busy)
         assert dialog.height() <= size[1] - 40, name
         assert dialog.width() <= size[0], name
         buttons = [b for b in dialog.findChildren(QPushButton) if b.property("role") == "primary"]
