@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from sce_desktop.controllers.own_columns import MOST_SHOWN, OwnColumn
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import in_audit
 from sce_desktop.core.annotations import USER
@@ -28,6 +29,7 @@ class Navigation(QObject):
     nextAsked = Signal(object)  # go to the next row that can be decided; True: to one without an answer
     guideAsked = Signal(object)  # the widget whose page of the guide is to be shown
     foldsChanged = Signal()  # ``folded`` is
+    ownColumnsChanged = Signal()  # ``own_columns`` are
     panelAsked = Signal(object)  # title of a panel below that is to be shown
 
     def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
@@ -38,6 +40,7 @@ class Navigation(QObject):
         self.current_row: int | None = None
         self.selected: tuple[int, ...] = ()  # where more than one row is: keys are about all of them
         self.visible_rows: tuple[int, ...] = ()  # on the screen, top first: they are scored first
+        self.own_columns: tuple[OwnColumn, ...] = ()  # of the user's table, beside the text
         self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
 
     @property
@@ -83,6 +86,18 @@ class Navigation(QObject):
         if after != self.folded:
             self.folded = after
             self.foldsChanged.emit()
+
+    def show_columns(self, columns: Iterable[OwnColumn]) -> None:
+        """Show these columns of the user's table beside the text, in this order."""
+        shown = tuple(columns)[:MOST_SHOWN]
+        if shown != self.own_columns:
+            self.own_columns = shown
+            self.ownColumnsChanged.emit()
+
+    def toggle_column(self, place: int) -> None:
+        """Show a column of the user's table behind the others, or hide it."""
+        rest = tuple(column for column in self.own_columns if column.place != place)
+        self.show_columns(rest if len(rest) < len(self.own_columns) else (*rest, OwnColumn(place)))
 
     def set_current_row(self, row_id: int | None) -> None:
         """Make ``row_id`` the row that the panel at the right shows."""

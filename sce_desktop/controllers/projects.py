@@ -152,7 +152,11 @@ class Projects(QObject):
 
         def open_saved() -> None:
             self._view_state.keep(
-                path, self._navigation.query, self._navigation.current_row, self._navigation.folded
+                path,
+                self._navigation.query,
+                self._navigation.current_row,
+                self._navigation.folded,
+                self._navigation.own_columns,
             )
             self.open_project(path)
 
@@ -200,6 +204,7 @@ class Projects(QObject):
         self._scorer.follow_version()
         query, row = self._view_state.shown_last(project.path)
         self._navigation.folded = self._view_state.folded(project.path)
+        self._navigation.show_columns(self._view_state.own_columns(project.path, len(project.columns)))
         self._navigation.take_query(follow_runs(query, self._workspace.runs))
         self._workspace.projectOpened.emit(project)
         self._navigation.queryChanged.emit(self._navigation.query)
@@ -229,6 +234,7 @@ class Projects(QObject):
             self._navigation.query,
             self._navigation.current_row,
             self._navigation.folded,
+            self._navigation.own_columns,
         )
         project, self._workspace.project = self._workspace.project, None
         self._workspace.label_set = None

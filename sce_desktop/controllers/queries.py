@@ -27,6 +27,7 @@ ORDERS: tuple[tuple[str, RowOrder, bool], ...] = (
     ("random", RowOrder.RANDOM, False),
 )
 CHOSEN = "chosen rows"
+OWN_COLUMN = "column of the table"
 _NAMES = {
     "file order": _("File order"),
     "least certain": _("Least confident"),
@@ -41,6 +42,7 @@ _NAMES = {
     "longest text": _("Longest text"),
     "random": _("Random"),
     CHOSEN: _("Chosen rows"),
+    OWN_COLUMN: _("Column of the table"),
     AUDIT: _("Audit sample"),
     OPEN_AUDIT: _("Audit sample, not blind"),
 }
@@ -83,8 +85,8 @@ def starts_over(query: RowQuery, before: RowQuery | None) -> bool:
 
 
 def leads_to_open(query: RowQuery) -> bool:
-    """Whether one who chooses ``query`` comes to decide: chosen rows and own answers are looked at."""
-    return not is_selection(query) and query.order is not RowOrder.ANNOTATION
+    """Whether one who chooses ``query`` comes to decide: chosen rows, own answers, columns are looked at."""
+    return not is_selection(query) and query.order not in (RowOrder.ANNOTATION, RowOrder.COLUMN)
 
 
 def without_filters(query: RowQuery) -> RowQuery:
@@ -96,6 +98,8 @@ def without_filters(query: RowQuery) -> RowQuery:
         return replace(plain, order=query.order, run_id=query.run_id)
     if query.order is RowOrder.DISAGREE:
         return replace(plain, order=query.order, compare=query.compare)
+    if query.order is RowOrder.COLUMN:
+        return replace(plain, order=query.order, order_column=query.order_column)
     return replace(plain, order=query.order, given=query.given)
 
 
@@ -120,7 +124,14 @@ def order_by(
         if len(runs) <= place:
             return None
         query = replace(query, compare=(runs[0].id, runs[place].id))
-    return replace(query, order=order, descending=descending, seed=seed, name="")
+    return replace(query, order=order, descending=descending, seed=seed, name="", order_column=None)
+
+
+def order_by_own(query: RowQuery, place: int, *, descending: bool | None = None) -> RowQuery:
+    """``query`` in the order of a column of the table; a second time turns it round."""
+    same = query.order is RowOrder.COLUMN and query.order_column == place
+    turned = same and not query.descending if descending is None else descending
+    return replace(query, order=RowOrder.COLUMN, order_column=place, descending=turned, name="")
 
 
 def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQuery | None:
@@ -130,14 +141,23 @@ def order_by_column(query: RowQuery, column: int, runs: Sequence[Run]) -> RowQue
     return order_by(query, order, runs, descending=descending, place=max(1, column - len(_BY_COLUMN) + 1))
 
 
+def column_title(columns: Sequence[str], place: int) -> str:
+    """What a column of the table is called on one line; one without a name has its number."""
+    shown = " ".join(columns[place][:200].replace("\0", "").split()) if place < len(columns) else ""
+    return shown or _("Column {number}", number=place + 1)
+
+
 def name_of(key: str) -> str:
     """What is shown for a name of `ORDERS`, or for `RowQuery.name`."""
     return _NAMES.get(key) or _(key)
 
 
-def order_name(query: RowQuery) -> str:
-    """What is shown for the order of ``query``."""
+def order_name(query: RowQuery, columns: Sequence[str] = ()) -> str:
+    """What is shown for the order of ``query``; ``columns`` are the names of those of the table."""
     key, is_reversed = _order_key(query)
+    if key == OWN_COLUMN and query.order_column is not None and query.order_column < len(columns):
+        name = column_title(columns, query.order_column)
+        return _("{order} (reversed)", order=name) if is_reversed else name
     return _("{order} (reversed)", order=name_of(key)) if is_reversed else name_of(key)
 
 
@@ -153,6 +173,8 @@ def _order_key(query: RowQuery) -> tuple[str, bool]:
     """Return the name of the order of ``query`` in `ORDERS`, and whether it is turned round."""
     if is_selection(query):
         return query.name or CHOSEN, False
+    if query.order is RowOrder.COLUMN:
+        return OWN_COLUMN, query.descending
     for key, order, descending in ORDERS:
         if query.order is order and query.descending == descending:
             return key, False

@@ -15,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.readings import Kind
 from sce_desktop.core.runs import Run
 from sce_desktop.core.text import isolated
 
@@ -114,6 +115,15 @@ def rename_effect(project: Project, label_id: int, *, progress: Progress) -> Lab
         return project.rename_preview(label_id)
     except ValueError:
         return None
+
+
+def column_kinds(project: Project, columns: Sequence[int], *, progress: Progress) -> dict[int, Kind]:
+    """Return what columns read as, by place."""
+    kinds = {}
+    for column in columns:
+        progress.check()
+        kinds[column] = project.reading(column).kind
+    return kinds
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredChunk, ScoredRows
 from sce_desktop.core.scoring import none_fits, top
+from sce_desktop.core.tables import Cell
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class RowData:
     annotation: Annotation | None
     marks: RowMarks | None
     scores: tuple[Score | None, ...]
+    cells: tuple[Cell, ...] = ()  # of the columns that are shown, each its beginning, on one line
 
 
 def is_right_to_left(text: str) -> bool:
@@ -113,6 +115,7 @@ def find_rows(
     labels: Sequence[Label],
     *,
     to_open: bool = False,
+    columns: Sequence[int] = (),
     progress: Progress,
 ) -> tuple[IdArray, dict[int, list[RowData]], int]:
     """Return the rows that ``query`` asks for, and what is seen of them first.
@@ -134,7 +137,7 @@ def find_rows(
             place = int(np.argmax(ids == near))
         first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, len(ids) - 1) // PAGE
         read = ids[first * PAGE : (last + 1) * PAGE]
-        rows = load_rows(project, read, runs, labels, progress=progress)
+        rows = load_rows(project, read, runs, labels, columns=columns, progress=progress)
     pages = {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
     return ids, pages, place
 
@@ -146,9 +149,15 @@ def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
 
 
 def load_rows(
-    project: Project, ids: IdArray, runs: Sequence[Run], labels: Sequence[Label], *, progress: Progress
+    project: Project,
+    ids: IdArray,
+    runs: Sequence[Run],
+    labels: Sequence[Label],
+    *,
+    columns: Sequence[int] = (),
+    progress: Progress,
 ) -> list[RowData]:
-    """Return what the table shows of ``ids``, in their order.
+    """Return what the table shows of ``ids``, in their order; ``columns``: which of the user's, by place.
 
     A row that a run has not reached yet shows what the run before it under the same alias predicted, as
     stale.
@@ -169,9 +178,14 @@ def load_rows(
             annotations.get(row.id),
             marks.get(row.id),
             tuple(by_row.get(row.id) for by_row in scores),
+            tuple(_on_one_line(row.cells[place]) for place in columns),
         )
         for row in found
     ]
+
+
+def _on_one_line(cell: Cell) -> Cell:
+    return cell and " ".join(cell[:SHOWN_CHARACTERS].replace("\0", "\N{REPLACEMENT CHARACTER}").split())
 
 
 def scores_of(

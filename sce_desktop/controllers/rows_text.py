@@ -266,7 +266,12 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
                 lines.append(ngettext("and {count} more label", "and {count} more labels", rest))
             if score.stale:
                 lines.append(stale_words(score))
-    return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines) or None
+    return paragraphs(lines)
+
+
+def paragraphs(lines: Sequence[str]) -> str | None:
+    """Lines of plain text for a tip, which takes no text for markup; None where there is nothing."""
+    return "<br>".join(f"<span>{html.escape(line)}</span>" for line in lines if line) or None
 
 
 def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:

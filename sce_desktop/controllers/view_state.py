@@ -1,4 +1,4 @@
-"""The last view of each project: filters, order, row, folded groups. A review continues where it stopped."""
+"""The last view of each project: filters, order, row, columns, groups. A review goes on where it stopped."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.controllers.own_columns import OwnColumn, read_columns
 from sce_desktop.controllers.queries import without_filters
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.temporary import temporary_beside
@@ -42,7 +43,9 @@ def from_json(stored: dict[str, Any]) -> RowQuery:
         if name in known
     }
     if "cells" in found:
-        found["cells"] = tuple(CellFilter(cell["column"], tuple(cell["values"])) for cell in found["cells"])
+        found["cells"] = tuple(
+            CellFilter(**{**cell, "values": tuple(cell.get("values", ()))}) for cell in found["cells"]
+        )
     if "order" in found:
         found["order"] = RowOrder(found["order"])
     if "state" in found:
@@ -75,11 +78,28 @@ class ViewState:
             else frozenset()
         )
 
-    def keep(self, project: Path, query: RowQuery, row: int | None, folded: Iterable[str] = ()) -> None:
+    def own_columns(self, project: Path, count: int) -> tuple[OwnColumn, ...]:
+        """Return which of the table's ``count`` columns were shown beside the text, in their order."""
+        state = self._read().get(str(project))
+        return read_columns(state.get("columns") if isinstance(state, dict) else None, count)
+
+    def keep(
+        self,
+        project: Path,
+        query: RowQuery,
+        row: int | None,
+        folded: Iterable[str] = (),
+        columns: Iterable[OwnColumn] = (),
+    ) -> None:
         """Remember where one is."""
         states = self._read()
         states.pop(str(project), None)
-        states[str(project)] = {"query": to_json(query), "row": row, "folded": sorted(folded)}
+        states[str(project)] = {
+            "query": to_json(query),
+            "row": row,
+            "folded": sorted(folded),
+            "columns": [[column.state, column.width] for column in columns],
+        }
         newest = dict(list(states.items())[-MOST_PROJECTS:])
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)

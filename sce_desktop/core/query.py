@@ -37,6 +37,7 @@ class RowOrder(StrEnum):
     LENGTH = "length"  # characters of the text, shortest first
     RARE = "rare"  # undecided rows; labels that `RowQuery.run_id` gives with the fewest decisions take turns
     GIVEN = "given"  # as in `RowQuery.given`
+    COLUMN = "column"  # by the cells of `RowQuery.order_column`: numbers, dates or texts, as it reads
     RANDOM = "random"  # by `RowQuery.seed`; a row keeps its place among the others when the filter changes
 
 
@@ -50,10 +51,23 @@ class FinalSource(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CellFilter:
-    """Rows whose cell in a column is one of ``values``, exactly as it was read; None is an empty cell too."""
+    """Rows by their cell in a column; all of the conditions that are given have to hold.
+
+    ``low`` and ``high`` are written as the cells are. They compare as numbers or dates where the whole column
+    reads so (`core.readings`), and cells without a value do not lie between them.
+    """
 
     column: int  # 0-based place in the project's columns
-    values: tuple[Cell, ...]
+    values: tuple[Cell, ...] = ()  # one of these, exactly as it was read; None is an empty cell too
+    without: bool = False  # none of ``values``, instead of one of them
+    contains: str = ""  # compared as `RowQuery.search` is, letter case aside
+    low: str = ""  # this or more
+    high: str = ""  # this or less
+
+    @property
+    def hides(self) -> bool:
+        """Whether there is any condition."""
+        return bool(self.values or self.contains or self.low or self.high)
 
 
 AUDIT = "audit"
@@ -83,6 +97,7 @@ class RowQuery:
     disagree: bool | None = None  # True: the second's top label is not what the first gives; False: it is
     blank: bool | None = None  # True: nothing but white space; False: something to classify; None: `no_text`
     order: RowOrder = RowOrder.FILE
+    order_column: int | None = None  # 0-based place of the column, for RowOrder.COLUMN
     descending: bool = False  # turns the order round; rows that lack what is ordered by stay at the end
     seed: int = 0
     given: tuple[int, ...] = ()  # rows, for RowOrder.GIVEN; others follow in file order
@@ -92,10 +107,11 @@ class RowQuery:
     def no_text(self) -> bool | None:
         """Whether the rows have no text; None: some may have none, others have.
 
-        In file order the table is as it was imported. In any other order rows come up to be decided, and
-        there is nothing to decide about those without text; unless they are asked for one by one.
+        In file order and by a column it is the table as it was imported. In any other order rows come up to
+        be decided, and there is nothing to decide about those without text; unless they are asked for one by
+        one.
         """
-        in_question = self.order is not RowOrder.FILE and self.among is None
+        in_question = self.order not in (RowOrder.FILE, RowOrder.COLUMN) and self.among is None
         return False if self.blank is None and in_question else self.blank
 
     def __post_init__(self) -> None:
@@ -105,3 +121,5 @@ class RowQuery:
             raise ValueError("a filter or an order by scores needs run_id")
         if (self.disagree is not None or self.order is RowOrder.DISAGREE) and self.compare is None:
             raise ValueError("a filter or an order by disagreement needs compare")
+        if self.order is RowOrder.COLUMN and self.order_column is None:
+            raise ValueError("an order by a column needs order_column")

@@ -17,8 +17,10 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
+from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing, rows, search, select
+from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
@@ -47,6 +49,7 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
     def __init__(self, database: Database) -> None:
         self._database = database
         self._scored = ScoredRuns()
+        self._columns = ColumnCache()
         self._let_go = False  # of a file that is lost: it is saved, or nobody wants it
         with database.read() as connection:
             self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
@@ -211,7 +214,21 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
     def row_ids(self, query: RowQuery | None = None) -> IdArray:
         """Return the ids (n,) that ``query`` asks for in its order; all in file order without one."""
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery(), self._scored)
+            return select.row_ids(connection, query or RowQuery(), self._scored, self._columns)
+
+    def reading(self, column: int) -> Reading:
+        """Return how a column reads as a whole. IndexError if there is none at that 0-based place."""
+        with self._database.read() as connection:
+            return self._columns.get(connection, column).reading
+
+    def cell_counts(
+        self, column: int, ids: IdArray, *, most: int, containing: str = "", progress: Progress | None = None
+    ) -> tuple[list[tuple[str, int]], int]:
+        """Return the commonest cells of ``ids`` in a column; see `columns.ColumnCache.counts`."""
+        with self._database.read() as connection:
+            return self._columns.counts(
+                connection, column, ids, most=most, containing=containing, progress=progress
+            )
 
     def rows(self, ids: Ids) -> list[Row]:
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""

@@ -1,9 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, and findings, final, queues, languages, why, clusters, embed-gpu, which need
-``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set, review is
-one in focus mode.
+is named), repair, relabel, columns, and findings, final, queues, languages, why, clusters, embed-gpu, which
+need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set,
+review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
-OWN_PARTS = ("repair", "relabel")  # run when they are named
+OWN_PARTS = ("repair", "relabel", "columns")  # run when they are named
 
 
 def main() -> None:
@@ -33,7 +33,9 @@ def main() -> None:
         "--seconds", type=float, default=4.0, help="of one measurement (embed, embed-gpu, score)"
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the generated table (import)")
+    parser.add_argument(
+        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns)"
+    )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
@@ -76,6 +78,7 @@ def main() -> None:
     from tests.benchmarks import (
         adding,
         clusters,
+        columns,
         edits,
         embed,
         embed_gpu,
@@ -134,6 +137,8 @@ def main() -> None:
             repair.run(rows=args.repair_rows)
         elif part == "relabel":
             relabel.run(rows=args.relabel_rows)
+        elif part == "columns":
+            columns.run(rows=args.rows)
         elif part == "adding":
             adding.run(rows=args.review_rows)
         elif part == "epochs":

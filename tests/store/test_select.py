@@ -19,6 +19,7 @@ from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 
+REFERENCES = sorted(f"r{number}" for number in range(100))  # as texts: r1, r10, r11, ..., r2
 WORDS = ["alpha", "Beta", "GAMMA", "ähre", "ÄHRE", "50%", "a_b", "日本語", "x"]
 
 
@@ -130,7 +131,7 @@ def fits(world: World, fact: Fact, query: RowQuery) -> bool:
         answers.append(ours is not None and theirs is not None and (ours != theirs) is query.disagree)
     blank = (
         False
-        if query.blank is None and query.order is not RowOrder.FILE and query.among is None
+        if query.blank is None and query.order not in (RowOrder.FILE, RowOrder.COLUMN) and query.among is None
         else query.blank
     )
     if blank is not None:
@@ -173,6 +174,8 @@ def expected(world: World, query: RowQuery) -> list[int]:
         match query.order:
             case RowOrder.FILE:
                 return (sign * fact.id,)
+            case RowOrder.COLUMN:
+                return (sign * REFERENCES.index(f"r{(fact.id - 1) % 100}"),)
             case RowOrder.LENGTH:
                 return (sign * len(fact.text),)
             case RowOrder.ANNOTATION:
@@ -211,7 +214,14 @@ def expected(world: World, query: RowQuery) -> list[int]:
 def test_order(world: World, order: RowOrder, descending: bool) -> None:
     for run_id, compare in ((1, (1, 2)), (2, (2, 1))):
         given = (70, 3, 150, 4)
-        query = RowQuery(order=order, descending=descending, run_id=run_id, compare=compare, given=given)
+        query = RowQuery(
+            order=order,
+            order_column=0,
+            descending=descending,
+            run_id=run_id,
+            compare=compare,
+            given=given,
+        )
         assert world.project.row_ids(query).tolist() == expected(world, query)
 
 
@@ -267,6 +277,7 @@ def test_any_combination(world: World) -> None:
             duplicate=choose.choice([None, None, True, False]),
             former_ids=choose.choice([(), (), (3,)]),
             given=tuple(choose.sample(range(1, 151), 20)),
+            order_column=0,
             order=choose.choice([order for order in RowOrder if order is not RowOrder.RANDOM]),
             descending=choose.random() < 0.5,
         )
@@ -321,7 +332,7 @@ def test_empty_project(tmp_path: Path) -> None:
     with Project.create(tmp_path / "a.sce") as project:
         for order, search in itertools.product(RowOrder, ["", "x"]):
             if order not in SCORED:
-                assert project.row_ids(RowQuery(order=order, search=search)).tolist() == []
+                assert project.row_ids(RowQuery(order=order, search=search, order_column=0)).tolist() == []
 
 
 @pytest.mark.parametrize("column", [0, 1])

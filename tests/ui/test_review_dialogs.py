@@ -370,6 +370,8 @@ def test_rows_are_filtered_by_a_column(qtbot: QtBot, controllers: Controllers, o
     qtbot.waitUntil(lambda: dialog.values.list.topLevelItemCount() == len(TEXTS))
     item = dialog.values.list.topLevelItem(4)
     assert item is not None
+    dialog.all.click()
+    assert not dialog.ok.isEnabled()  # nothing is checked
     item.setCheckState(0, Qt.CheckState.Checked)
     dialog.accept()
     assert controllers.navigation.query.cells == (CellFilter(0, (item.text(0),)),)

@@ -13,7 +13,7 @@ from sce_desktop.core.query import CellFilter, RowQuery, RowState
 from sce_desktop.core.search_terms import search_terms
 from sce_desktop.store.annotations import coders, decisions
 from sce_desktop.store.content import search, searched
-from sce_desktop.store.content.cells import cell_of
+from sce_desktop.store.content.columns import ColumnCache, matches
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import final, runs
@@ -25,7 +25,9 @@ Mask = NDArray[np.bool_]
 _rows = schema.rows.c
 
 
-def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> list[Mask]:
+def masks(
+    connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns, columns: ColumnCache
+) -> list[Mask]:
     """Return which rows each condition of ``query`` lets through."""
 
     def among(statement: Any) -> Mask:
@@ -59,7 +61,8 @@ def masks(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredR
     if query.duplicate is not None:
         twice = among(_duplicates(last))
         found.append(twice if query.duplicate else ~twice)
-    found += [among(_with_cell(connection, wanted, last)) for wanted in query.cells]
+    for wanted in query.cells:
+        found += _cells(connection, wanted, last, columns)
     for term in search_terms(query.search, shape(connection).columns if query.search else ()):
         met = among(searched.statement(connection, term, last))
         found.append(~met if term.excluded else met)
@@ -80,14 +83,18 @@ def _duplicates(last: int) -> sa.Select[Any]:
     return sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice))
 
 
-def _with_cell(connection: sa.Connection, wanted: CellFilter, last: int) -> sa.Select[Any]:
-    """Return the statement for the ids of the rows with one of some values in a column."""
-    cell = cell_of(connection, wanted.column)
-    values = [value for value in wanted.values if value is not None]
-    matches: sa.ColumnElement[bool] = cell.in_(values)
-    if None in wanted.values:
-        matches |= cell.is_(None) | (cell == "")
-    return sa.select(_rows.id).where(_rows.id <= last, matches)
+def _cells(connection: sa.Connection, wanted: CellFilter, last: int, columns: ColumnCache) -> list[Mask]:
+    """Return what a filter by a column lets through; one that the project does not have hides nothing."""
+    if wanted.column >= len(shape(connection).columns):
+        return []
+    found = []
+    if wanted.values or wanted.contains:
+        fits = sa.select(_rows.id).where(_rows.id <= last, matches(connection, wanted))
+        found.append(mask(fetch_ids(connection, fits), last))
+    if wanted.low or wanted.high:
+        inside = columns.get(connection, wanted.column).between(wanted.low, wanted.high)
+        found.append(mask(np.flatnonzero(inside[1:]) + 1, last))
+    return found
 
 
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:

@@ -12,7 +12,7 @@ from sce_desktop.core.search_terms import Field, Term
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content import search
-from sce_desktop.store.content.cells import cell_of
+from sce_desktop.store.content.columns import cell
 from sce_desktop.store.file import schema
 
 Statement = sa.Select[Any] | sa.CompoundSelect[Any]
@@ -25,7 +25,7 @@ def statement(connection: sa.Connection, term: Term, last: int) -> Statement:
             return search.matching_ids(connection, term.value)
         case Field.CELL:
             row = schema.rows.c
-            matches = contains(cell_of(connection, term.column), term.value)
+            matches = contains(cell(connection, term.column), term.value)
             return sa.select(row.id).where(row.id <= last, matches)
         case Field.LABEL:
             return decisions.ids_with_labels(_labels_named(connection, term.value))

@@ -20,13 +20,14 @@ from sce_desktop.core.scoring import rare_label
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content import conditions, rows
+from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
 
 
-def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns) -> IdArray:
+def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns, columns: ColumnCache) -> IdArray:
     """Return the ids of the rows that ``query`` asks for, in its order."""
     last = connection.execute(sa.select(last_row_id())).scalar_one()
     every = _every(connection, last)
@@ -43,10 +44,16 @@ def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns) -> I
             differs = conditions.compared(connection, query, last, scored, differ=True)[every]
             parts = [every[differs], every[~differs]]
             ids = np.concatenate(parts[::-1] if query.descending else parts)
+        case RowOrder.COLUMN:
+            assert query.order_column is not None
+            ids = every
+            if query.order_column < len(rows.shape(connection).columns):
+                column = columns.get(connection, query.order_column)
+                ids = column.ordered(every, descending=query.descending)
         case _:
             known = _known(connection, query, last, scored)
             ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
-    for condition in conditions.masks(connection, query, last, scored):
+    for condition in conditions.masks(connection, query, last, scored, columns):
         ids = ids[condition[ids]]
     return ids
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 from sce_desktop.core.annotations import ACCEPTED, Origin, Row
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.readings import ColumnValues
 from sce_desktop.core.runs import Run
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import learned_rows
 from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all, sampled_rows
 from sce_desktop.tasks.one_state import one_state
-from sce_desktop.tasks.tables.columns import cells_of
 
 EXAMPLES: Final = 10
 
@@ -100,9 +99,25 @@ def accept(project: Project, found: Acceptance, *, queue: str = ACCEPTED, progre
     return decide_all(project, wanted, queue=queue, progress=progress)
 
 
-def column_values(project: Project, column: int, *, most: int, progress: Progress) -> list[tuple[str, int]]:
-    """Return the commonest ``most`` values of a column and their rows; "" stands for empty cells."""
-    return Counter(cell or "" for _, cell in cells_of(project, column, progress)).most_common(most)
+@one_state
+def column_values(
+    project: Project, column: int, query: RowQuery, *, most: int, containing: str = "", progress: Progress
+) -> ColumnValues:
+    """Return the commonest ``most`` values of a column among the rows that the other filters leave.
+
+    Args:
+        project: Whose rows.
+        column: 0-based place in its columns.
+        query: The filters; the one by ``column`` does not count.
+        most: Values that are listed.
+        containing: Only values that contain this, letter case aside.
+        progress: Asked between the steps whether to go on.
+    """
+    others = replace(query, cells=tuple(cell for cell in query.cells if cell.column != column))
+    ids = project.row_ids(replace(others, order=RowOrder.FILE, order_column=None))
+    progress.check()
+    values, count = project.cell_counts(column, ids, most=most, containing=containing, progress=progress)
+    return ColumnValues(tuple(values), count, project.reading(column).kind)
 
 
 @one_state

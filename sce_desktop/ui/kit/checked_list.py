@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -14,7 +15,7 @@ from sce_desktop.ui.kit.palette import matches
 from sce_desktop.ui.kit.theme import SPACE_M, px
 
 _VALUE = Qt.ItemDataRole.UserRole
-Thing = Literal["label", "value"]
+Thing = Literal["label", "value", "column"]
 
 
 class _Words(NamedTuple):
@@ -28,6 +29,7 @@ class _Words(NamedTuple):
 
 _WORDS: dict[Thing, _Words] = {
     "label": _Words(_("Find a label"), _("Find a label…"), _("Labels and their rows"), _("Label")),
+    "column": _Words(_("Find a column"), _("Find a column…"), _("Columns of the table"), _("Column")),
     "value": _Words(_("Find a value"), _("Find a value…"), _("Values and their rows"), _("Value")),
 }
 
@@ -76,6 +78,26 @@ class CheckedList(QWidget):
         """What is checked, whether it is shown or not."""
         chosen = self.list.selectedItems() if self._one else [i for i in self._items() if _is_checked(i)]
         return [item.data(0, _VALUE) for item in chosen]
+
+    @property
+    def every(self) -> list[Any]:
+        """All that is listed, checked or not."""
+        return [item.data(0, _VALUE) for item in self._items()]
+
+    @property
+    def shown(self) -> list[Any]:
+        """What is shown for the words that were typed; all, where none were."""
+        return [item.data(0, _VALUE) for item in self._items() if not item.isHidden()]
+
+    def check(self, values: Iterable[object], *, on: bool) -> None:
+        """Check or uncheck some of what is listed, without a signal."""
+        wanted = set(values)
+        self.list.blockSignals(True)
+        for item in self._items():
+            if item.data(0, _VALUE) in wanted:
+                item.setCheckState(0, Qt.CheckState.Checked if on else Qt.CheckState.Unchecked)
+        self.list.blockSignals(False)
+        self.list.viewport().update()
 
     @property
     def found(self) -> list[Any]:

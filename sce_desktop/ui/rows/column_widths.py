@@ -40,6 +40,11 @@ def own_widths(stored: str) -> dict[str, int]:
     return {name: width for name, width in found.items() if type(width) is int and 0 < width < 100_000}
 
 
+def own_name(place: int) -> str:
+    """What a column of the user's table is called among widths; its width is kept with the project."""
+    return f"own {place}"
+
+
 def stored_widths(widths: Mapping[str, int]) -> str:
     """Write what `own_widths` reads; empty where no width is the user's."""
     return json.dumps(dict(widths), sort_keys=True) if widths else ""

@@ -25,6 +25,7 @@ from sce_desktop.core.text import menu_text, share_text
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, chip_width, px, set_role
+from sce_desktop.ui.rows.column_chips import ColumnChips
 from sce_desktop.ui.rows.confidence_menu import ConfidenceMenu
 from sce_desktop.ui.rows.filter_menus import FilterMenus
 from sce_desktop.ui.rows.filter_words import filters_in_words
@@ -32,6 +33,7 @@ from sce_desktop.ui.rows.filter_words import filters_in_words
 _COUNT_MS = 1500  # counting disagreement looks at every score: not at each of them, where that takes long
 _COUNT_PART = 0.2  # of the time, at most, it is counted
 _NARROW = 440
+_MOST_ORDER = 160  # of the name of a column
 
 
 class FilterBar(FilterMenus):
@@ -82,6 +84,8 @@ class FilterBar(FilterMenus):
         )
         for chip in self._chips:
             flow.addWidget(chip)
+        self.columns = ColumnChips(flow, chips)
+        self.columns.cleared.connect(self._clear_columns)
         self._line = layout = QHBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_S), px(SPACE_S))
         layout.addWidget(chips, 1)
@@ -135,13 +139,15 @@ class FilterBar(FilterMenus):
             _label(self.disagree, _("Disagree") if short else _("Models disagree"), self._disagree)
             self.disagree.setAccessibleName(_("Models disagree"))
             self.order.setToolButtonStyle(icon if bare else words)
-            self.order.setToolTip(_("Order of rows: {order}", order=order_name(self._navigation.query)))
+            columns = self._workspace.project.columns if self._workspace.project is not None else ()
+            order = order_name(self._navigation.query, columns)
+            self.order.setToolTip(_("Order of rows: {order}", order=order))
             if self._needed() <= self.width():
                 return
 
     def _needed(self) -> int:
         """The width at which all is on one line."""
-        shown = [chip for chip in self._chips if not chip.isHidden()]
+        shown = [chip for chip in (*self._chips, *self.columns.chips) if not chip.isHidden()]
         chips = sum(max(chip.sizeHint().width(), chip.minimumWidth()) for chip in shown)
         around = self._line.contentsMargins()
         gaps = px(4) * (len(shown) - 1) + self._line.spacing() + around.left() + around.right()
@@ -165,6 +171,9 @@ class FilterBar(FilterMenus):
         self.flagged.setChecked(query.state is RowState.FLAGGED)
         self.confidence.setChecked(query.confidence is not None)
         self._show_more_chip(query)
+        columns = self._workspace.project.columns if self._workspace.project is not None else ()
+        self.columns.show_filters(query.cells, columns)
+        order = order_name(query, columns)
         scored = bool(self._workspace.runs)
         pair = len(self._workspace.runs) > 1
         self.disagree.setEnabled(pair)
@@ -175,16 +184,16 @@ class FilterBar(FilterMenus):
         )
         self.confidence.setEnabled(scored)
         self.confidence.setToolTip(_("Rows with low confidence") if scored else _("Needs scores"))
-        self.order.setText(f"{order_name(query)} ▾")
+        shown = self.fontMetrics().elidedText(order, Qt.TextElideMode.ElideRight, px(_MOST_ORDER))
+        self.order.setText(f"{menu_text(shown)} ▾")
         self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
-        self.order.setAccessibleDescription(order_name(query))
+        self.order.setAccessibleDescription(order)
         self._fit()
         self.updateGeometry()
 
     def _show_more_chip(self, query: RowQuery) -> None:
         own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
-        columns = self._workspace.project.columns if query.cells and self._workspace.project else ()
-        chosen = filters_in_words(query, self._workspace.labels, columns, beside=own)
+        chosen = filters_in_words(replace(query, cells=()), self._workspace.labels, (), beside=own)
         text = _("More")
         if chosen:
             text = (
@@ -288,6 +297,11 @@ class FilterBar(FilterMenus):
             self._follow_scores()  # more came while it was counted
 
     # --- choosing ------------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _clear_columns(self, places: tuple[int, ...]) -> None:
+        query = self._navigation.query
+        self._set(replace(query, cells=tuple(cell for cell in query.cells if cell.column not in places)))
 
     def _show_all(self) -> None:
         self._set(without_filters(self._navigation.query))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sce_desktop.controllers.queries import has_filters, name_of
+from sce_desktop.controllers.queries import column_title, has_filters, name_of
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.core.query import FinalSource, RowQuery, RowState
+from sce_desktop.core.query import CellFilter, FinalSource, RowQuery, RowState
 from sce_desktop.core.search_terms import is_plain
 from sce_desktop.core.text import isolated
 
@@ -29,6 +29,30 @@ FINAL_SOURCES = (
 )
 
 _MOST_VALUES = 3  # of a column that are named
+_MOST_CHARACTERS = 60  # of each
+
+
+def cell_in_words(cell: CellFilter, columns: Sequence[str]) -> str:
+    """Name a filter by a column of the user's table."""
+    name = isolated(column_title(columns, cell.column)) if cell.column < len(columns) else "?"
+    parts = []
+    if cell.values:
+        values = ", ".join(
+            isolated(" ".join(value[:_MOST_CHARACTERS].split())) if value else _("(blank)")
+            for value in cell.values[:_MOST_VALUES]
+        )
+        if (more := len(cell.values) - _MOST_VALUES) > 0:
+            values = ngettext("{values} and {count} more", "{values} and {count} more", more, values=values)
+        parts.append(_("not {values}", values=values) if cell.without else values)
+    if cell.contains:
+        parts.append(_("contains “{text}”", text=isolated(cell.contains[:_MOST_CHARACTERS])))
+    if cell.low and cell.high:
+        parts.append(_("{low} to {high}", low=isolated(cell.low), high=isolated(cell.high)))
+    elif cell.low:
+        parts.append(f"≥ {isolated(cell.low)}")
+    elif cell.high:
+        parts.append(f"≤ {isolated(cell.high)}")
+    return f"{name}: {', '.join(parts)}"
 
 
 def filters_in_words(
@@ -44,11 +68,7 @@ def filters_in_words(
         if label.id in query.label_ids:
             chosen.append(_("You: {label}", label=isolated(label.name)))
     for cell in query.cells:
-        values = ", ".join(value or _("(empty)") for value in cell.values[:_MOST_VALUES])
-        name = columns[cell.column] if cell.column < len(columns) else "?"
-        if (more := len(cell.values) - _MOST_VALUES) > 0:
-            values = ngettext("{values} and {count} more", "{values} and {count} more", more, values=values)
-        chosen.append(f"{isolated(name)}: {values}")
+        chosen.append(cell_in_words(cell, columns))
     if query.among is not None:
         count = len(query.among)
         chosen.append(  # the number first: where room is short it is read

@@ -36,6 +36,7 @@ class RowPages(QObject):
         super().__init__(parent)
         self._workspace = workspace
         self.ids: IdArray = np.empty(0, np.int64)  # of all rows, in the order of the table
+        self.columns: tuple[int, ...] = ()  # of the user's table that are read, by 0-based place
         self.label_ids: list[int | None] = []  # that pages were read with last
         self._pages: OrderedDict[int, list[RowData]] = OrderedDict()
         self._stale: set[int] = set()
@@ -66,6 +67,15 @@ class RowPages(QObject):
     def clear(self) -> None:
         """Hold no page; the rows stay."""
         self._pages.clear()
+
+    def reread(self) -> None:
+        """Forget all pages, as they lack something, and read those on the screen."""
+        drop(self._job)
+        self._job, self._reading = None, []
+        self._pages.clear()
+        self._stale.clear()
+        for number in self._shown:
+            self._want(number)
 
     # --- looking -------------------------------------------------------------------------------------------
 
@@ -173,6 +183,7 @@ class RowPages(QObject):
             np.concatenate([self._ids_of(number) for number in numbers]),
             self._workspace.runs,
             labels,
+            columns=self.columns,
             title=_("Reading rows"),
             worker="reads",
             first=True,

@@ -34,7 +34,7 @@ from sce_desktop.ui.kit.plain_label import plain_label
 from sce_desktop.ui.kit.theme import px, set_role
 from sce_desktop.ui.rows.copies_offer import CopiesOffer
 from sce_desktop.ui.rows.last_decision import LastDecision
-from sce_desktop.ui.rows.row_cells import OriginalCells
+from sce_desktop.ui.rows.row_cells import OriginalCells, RowDetails
 from sce_desktop.ui.rows.row_decision import DecisionBar
 from sce_desktop.ui.rows.row_fit import RowHeight
 from sce_desktop.ui.rows.row_head import MOST_COUNTED, RowHead
@@ -96,6 +96,7 @@ class RowPanel(QWidget):
         self._limit = RowLimit(scorer, self.text, self)
         self.labels = self.labels_type()
         self.reasons = RowReasons(workspace, navigation, scorer, preferences, self.text.marks)
+        self.details = RowDetails()
         self.cells = OriginalCells()
         self.others = plain_label(_("Labels by other annotators"), "muted")
         self.many = plain_label(_("Selected rows"), "title")
@@ -110,7 +111,9 @@ class RowPanel(QWidget):
         self._show_row()
 
     def _build(self) -> None:
-        self.area, inside = scrolled_column(_("Labels and cells"), self.labels, self.reasons, self.cells)
+        self.area, inside = scrolled_column(
+            _("Labels and cells"), self.labels, self.reasons, self.details, self.cells
+        )
         self.body = LowScroll()
         self._column = body = QVBoxLayout(self.body.inside)
         body.addLayout(self.head)
@@ -132,6 +135,7 @@ class RowPanel(QWidget):
         self._navigation.currentRowChanged.connect(self._show_row)
         self._navigation.queryChanged.connect(self._mark_hits)
         self._navigation.selectionChanged.connect(self._show_selected)
+        self._navigation.ownColumnsChanged.connect(self._show_details)
         self._workspace.labelsChanged.connect(self._on_labels)
         self._workspace.scoresChanged.connect(self._on_scores)
         self._workspace.annotationsChanged.connect(self._on_annotations)
@@ -225,6 +229,7 @@ class RowPanel(QWidget):
         self._mark_hits()
         self.labels.start_over()
         self.cells.set_cells(project.columns, row.cells)
+        self._show_details()
         self.area.verticalScrollBar().setValue(0)
         self._read_decision()
         self._read_scores()
@@ -236,6 +241,14 @@ class RowPanel(QWidget):
         if project is not None and row is not None:
             found = hits(row.text, needles(searched, project.columns)) if searched else []
             self.text.marks.set_layer("search", [Mark(start, end, "hit") for start, end in found])
+
+    @Slot()
+    def _show_details(self) -> None:
+        """Show the columns that stand in the table."""
+        project, row = self._workspace.project, self._row
+        if project is not None and row is not None:
+            places = [column.place for column in self._navigation.own_columns]
+            self.details.show_row(project.columns, row.cells, places)
 
     @Slot()
     def _read_scores(self) -> None:

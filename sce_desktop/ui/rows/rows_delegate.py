@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QHelpEvent, QPainter, QPen
 from PySide6.QtWidgets import QAbstractItemView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QToolTip
 
 from sce_desktop.controllers import rows_text
-from sce_desktop.controllers.rows_data import RowData
+from sce_desktop.controllers.rows_data import RowData, is_right_to_left
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
@@ -110,6 +110,8 @@ class RowsDelegate(QStyledItemDelegate):
             self._draw_text(painter, area, row, colours)
         elif column == Column.YOURS:
             self._draw_yours(painter, area, row, colours)
+        elif self._model.own_at(column) is not None:
+            self._draw_own(painter, area, self._model.own_cell(row, column), colours)
         elif row.blank:
             return
         elif column == Column.SCE:
@@ -159,6 +161,10 @@ class RowsDelegate(QStyledItemDelegate):
             draw_hits(painter, area, row.text, self.lines, self.needles, right_to_left=right)
         painter.setPen(QColor(colours.ink))
         draw_lines(painter, area, row.text, self.lines, right_to_left=right)
+
+    def _draw_own(self, painter: QPainter, area: QRect, words: str, colours: Tokens) -> None:
+        painter.setPen(QColor(colours.ink))
+        draw_lines(painter, area, words, self.lines, right_to_left=is_right_to_left(words))
 
     def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.annotation is None:

@@ -7,7 +7,7 @@ row by row; only another query resets the model.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 from typing import Any
 
@@ -27,14 +27,15 @@ from sce_desktop.controllers import rows_data, rows_text
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.queries import leads_to_open, starts_over
+from sce_desktop.controllers.queries import column_title, leads_to_open, starts_over
 from sce_desktop.controllers.rows_data import PAGE, RowData
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import DamagedProject
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.query import RowQuery
+from sce_desktop.core.readings import Kind
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredRows, other_runs
 from sce_desktop.ui.rows.row_pages import RowPages
@@ -42,6 +43,13 @@ from sce_desktop.ui.rows.row_pages import RowPages
 MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
 HEADING_ROLE = Qt.ItemDataRole.UserRole + 1  # the words of a heading, where a sign stands for them too
+SORTED = {  # what a click on the heading of a column does; None: nobody has looked yet
+    None: N_("Click to sort."),
+    Kind.TEXT: N_("Click to sort as text."),
+    Kind.NUMBER: N_("Click to sort by number."),
+    Kind.DATE: N_("Click to sort by date."),
+}
+_MOST_IN_TIP = 2_000  # characters
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -76,6 +84,8 @@ class RowsModel(QAbstractTableModel):
         self.query: RowQuery | None = None  # that ``ids`` answer
         self.start = 0  # the place to begin at, where another order was chosen
         self._columns = Column.BASELINE + 1
+        self._own: tuple[int, ...] = ()
+        self._kinds: dict[int, Kind] = {}
         self._headings: list[str] = []
         self._signs: frozenset[int] = frozenset()
         self.pages = RowPages(workspace, self)
@@ -90,6 +100,8 @@ class RowsModel(QAbstractTableModel):
         workspace.projectOpened.connect(self.find)
         workspace.projectClosed.connect(self._clear)
         navigation.queryChanged.connect(self.find)
+        navigation.ownColumnsChanged.connect(self._on_own_columns)
+        workspace.rowsChanged.connect(self._kinds.clear)
         workspace.rowsChanged.connect(self.find)
         workspace.labelsChanged.connect(self._on_labels)
         workspace.scoresChanged.connect(self._on_scores)
@@ -103,7 +115,7 @@ class RowsModel(QAbstractTableModel):
 
     def columnCount(self, parent: Index = _ROOT) -> int:
         """Return the number of columns."""
-        return 0 if parent.isValid() else self._columns
+        return 0 if parent.isValid() else self._columns + len(self._own)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return what is known; asking for a row that is not here yet has it fetched."""
@@ -115,9 +127,13 @@ class RowsModel(QAbstractTableModel):
             row = self.row_at(index.row())
             if row is None:
                 return rows_text.LOADING
+            if self.own_at(index.column()) is not None:
+                return self.own_cell(row, index.column())
             return rows_text.cell(row, index.column(), self.labels, self.runs, self.threshold)
         if role == Qt.ItemDataRole.ToolTipRole:
             row = self.row_at(index.row())
+            if row is not None and (own := self.own_at(index.column())) is not None:
+                return rows_text.paragraphs([self.own_text(row, own)])
             return None if row is None else rows_text.tool_tip(row, index.column(), self.labels)
         return None
 
@@ -127,6 +143,8 @@ class RowsModel(QAbstractTableModel):
         """Return the heading of a column, and what a click on it does."""
         if orientation is not Qt.Orientation.Horizontal:
             return None
+        if (own := self.own_at(section)) is not None:
+            return self._own_heading(own, role)
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, HEADING_ROLE):
             sign = role == Qt.ItemDataRole.DisplayRole and section in self._signs
             return "≠" if sign else rows_text.heading(section, self.labels, self._aliases())
@@ -142,6 +160,71 @@ class RowsModel(QAbstractTableModel):
         if signs != self._signs:
             self._signs = signs
             self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._columns - 1)
+
+    # --- columns of the user's own -------------------------------------------------------------------------
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The columns of the user's table that are shown, by 0-based place; they follow the others."""
+        return self._own
+
+    def own_at(self, section: int) -> int | None:
+        """Return the place in the user's table of what a column shows; None if it is none of those."""
+        at = section - self._columns
+        return self._own[at] if 0 <= at < len(self._own) else None
+
+    def section_of(self, place: int) -> int | None:
+        """Return the column that shows a column of the user's table; None if none does."""
+        return self._columns + self._own.index(place) if place in self._own else None
+
+    def own_cell(self, row: RowData, section: int) -> str:
+        """Return the beginning of a cell, on one line; empty while it is not read yet."""
+        at = section - self._columns
+        return (row.cells[at] or "") if at < len(row.cells) else ""
+
+    def own_text(self, row: RowData, place: int) -> str:
+        """Return a cell of the user's table, as far as somebody reads it under the mouse."""
+        project = self._workspace.project
+        return (project.rows([row.id])[0].cells[place] or "")[:_MOST_IN_TIP] if project is not None else ""
+
+    @Slot()
+    def _on_own_columns(self) -> None:
+        """Show other columns of the user's table: what is here of the rows lacks them."""
+        own = tuple(column.place for column in self._navigation.own_columns)
+        if own == self._own:
+            return
+        start = self._columns
+        if self._own:
+            self.beginRemoveColumns(_ROOT, start, start + len(self._own) - 1)
+            self._own = ()
+            self.endRemoveColumns()
+        if own:
+            self.beginInsertColumns(_ROOT, start, start + len(own) - 1)
+            self._own = own
+            self.endInsertColumns()
+        self.pages.columns = own
+        if self._workspace.project is not None and self.query is not None:
+            if self._find is not None:
+                self.find()
+            self.pages.reread()
+            if len(self.ids):
+                self._emit_changed(0, len(self.ids) - 1)
+
+    def _own_heading(self, place: int, role: int) -> Any:
+        project = self._workspace.project
+        name = column_title(project.columns, place) if project is not None else ""
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole, HEADING_ROLE):
+            return name
+        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleDescriptionRole):
+            return rows_text.paragraphs([name, _(SORTED[self._kinds.get(place)])])
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        return None
+
+    def set_kinds(self, kinds: Mapping[int, Kind]) -> None:
+        """Say what columns of the user's table read as, by place, as far as it is known."""
+        self._kinds |= kinds
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self.columnCount() - 1)
 
     # --- for the view --------------------------------------------------------------------------------------
 
@@ -195,6 +278,7 @@ class RowsModel(QAbstractTableModel):
             self.runs,
             self.labels,
             to_open=from_top and leads_to_open(query),
+            columns=self._own,
             title=_("Finding rows"),
             worker="reads",
             first=True,
@@ -245,6 +329,7 @@ class RowsModel(QAbstractTableModel):
         self.beginResetModel()
         self.ids = np.empty(0, np.int64)
         self.query = None
+        self._kinds.clear()
         self.pages.start_over(self.ids, {})
         self.endResetModel()
         self.idsChanged.emit()
@@ -267,7 +352,7 @@ class RowsModel(QAbstractTableModel):
 
     def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
-        self.dataChanged.emit(self.index(first, column), self.index(last, self._columns - 1))
+        self.dataChanged.emit(self.index(first, column), self.index(last, self.columnCount() - 1))
 
     # --- what changes --------------------------------------------------------------------------------------
 

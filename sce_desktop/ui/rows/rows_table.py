@@ -23,7 +23,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView
 
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, font, px
-from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, shared
+from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
+from sce_desktop.ui.rows.filter_header import FilterHeader
+from sce_desktop.ui.rows.own_order import OwnOrder
 from sce_desktop.ui.rows.rows_delegate import (
     BAR_WIDTH,
     LABEL_INDENT,
@@ -46,6 +48,7 @@ _LEAST_NAME = {
     Column.BASELINE: 0,
 }  # of a label, in pixels
 _MOST_NAME = 280
+_LEAST_OWN, _OWN_WIDTH = 64, 150  # of a column of the user's table
 _LINES = {"comfortable": 2, "tall": 4}  # of text in a row; one at other heights
 # Whose turn it is when the other half is given away: names, then bars, and cells that inform least.
 _SCE_NAME, _YOUR_NAME, _BAR, _HEADING, _BASELINE_NAME, _CELLS = range(1, 7)
@@ -60,6 +63,8 @@ class RowsTable(QTableView):
     menuAsked = Signal(object)  # QPoint on the screen
     tooMany = Signal(object)  # how many rows can be selected at most
     widthsChosen = Signal(object)  # of columns, by the user: pixels by name
+    orderChosen = Signal(object)  # of the user's columns, by dragging a heading: their places
+    filterAsked = Signal(int)  # by a column, with the keyboard
 
     def __init__(self, model: RowsModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -89,7 +94,8 @@ class RowsTable(QTableView):
         self.setTabKeyNavigation(False)
         self.verticalHeader().setVisible(False)
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.header = self.horizontalHeader()
+        self.header = FilterHeader(self)
+        self.setHorizontalHeader(self.header)
         self.header.setAccessibleName(_("Headings"))
         # The headings would ask for the flags of every selected row to know how to draw themselves, which
         # takes a minute for a million rows; with a selection of their own they never do.
@@ -97,7 +103,7 @@ class RowsTable(QTableView):
         self.header.setHighlightSections(False)
         self.header.setSectionsClickable(True)
         self.header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        self._own = OwnWidths(self.header, _name)
+        self._own = OwnWidths(self.header, self._name)
         self._own.changed.connect(self._share_width)
         self._own.changed.connect(lambda: self.widthsChosen.emit(dict(self._own.widths)))
         self.header.setMinimumSectionSize(px(24))
@@ -111,6 +117,8 @@ class RowsTable(QTableView):
         self.verticalScrollBar().valueChanged.connect(self.scrolled)
         self.selectionModel().currentRowChanged.connect(self._on_current)
         model.columnsInserted.connect(self._widen_selection)
+        self._order = OwnOrder(self.header, model)
+        self._order.chosen.connect(self.orderChosen)
         self.fit_columns()
 
     @Slot()
@@ -163,18 +171,20 @@ class RowsTable(QTableView):
     def fit_columns(self) -> None:
         """Give the text its half, label names the width that they need, and bars and cells what is over."""
         metrics = self.fontMetrics()
-        names = (metrics.horizontalAdvance(label.name) for label in self._rows_model().labels)
+        names = (metrics.horizontalAdvance(label.name) for label in self.rows_model().labels)
         self._name_width = max(names, default=0) + 1
         self._share_width()
 
     @Slot()
     def _share_width(self) -> None:
-        model, room = self.model(), self.viewport().width()
+        model, room = self.rows_model(), self.viewport().width()
         shown = [c for c in range(model.columnCount()) if c != Column.TEXT and not self.isColumnHidden(c)]
         wanted = [self._wanted(column) for column in shown]
-        least = sum(steps[0][1] for steps in wanted)
+        # The user's own columns scroll rather than take from the text's half.
+        pairs = zip(shown, wanted, strict=True)
+        least = sum(steps[0][1] for column, steps in pairs if model.own_at(column) is None)
         for_text = min(ceil(room * _TEXT_SHARE), max(px(_LEAST_TEXT), room - least))
-        for_text = self._own.widths.get(_name(Column.TEXT), for_text)
+        for_text = self._own.widths.get(self._name(Column.TEXT), for_text)
         widths = shared(wanted, room - for_text)
         self._own.follow(False)
         for column, steps, width in zip(shown, wanted, widths, strict=True):
@@ -182,17 +192,20 @@ class RowsTable(QTableView):
             if column == Column.SCE:
                 self._delegate.bars = width >= steps[-1][1]
         signs = [c for c, width in zip(shown, widths, strict=True) if width < self._heading_width(c)]
-        self._rows_model().set_signs(c for c in signs if c >= Column.BASELINE)
-        if _name(Column.TEXT) not in self._own.widths:
+        model.set_signs(c for c in signs if c >= Column.BASELINE and model.own_at(c) is None)
+        if self._name(Column.TEXT) not in self._own.widths:
             for_text = max(for_text, px(_LEAST_TEXT), room - sum(widths))
         self.header.resizeSection(Column.TEXT, for_text)
         self._own.follow(True)
 
     def _wanted(self, column: int) -> Steps:
         """Return the widths of a column from the least to the best, and in which turn it gets each."""
-        if (own := self._own.widths.get(_name(column))) is not None:
+        if (own := self._own.widths.get(self._name(column))) is not None:
             return ((0, own),)
         around, heading = 2 * px(PADDING), self._heading_width(column)
+        if self.rows_model().own_at(column) is not None:
+            least = min(max(heading, px(_LEAST_OWN)), px(_OWN_WIDTH))
+            return ((0, least), (_YOUR_NAME, max(least, px(_OWN_WIDTH))))
         if column == Column.NUMBER:
             digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
             corner = heading + (0 if self._corner is None else self._corner.width())
@@ -200,7 +213,7 @@ class RowsTable(QTableView):
         if not self._is_not_empty(column):
             return ((0, heading),)
         if column == Column.CELLS:
-            return ((0, heading), (_CELLS, strip_width(len(self._rows_model().labels)) + around))
+            return ((0, heading), (_CELLS, strip_width(len(self.rows_model().labels)) + around))
         beside = around + px(LABEL_INDENT)
         if column == Column.SCE:
             beside += px(NUMBER_WIDTH)
@@ -224,7 +237,7 @@ class RowsTable(QTableView):
             return self._decided
         if column == Column.FINAL:
             return True
-        runs = len(self._rows_model().runs)
+        runs = len(self.rows_model().runs)
         return runs > (0 if column < Column.BASELINE else 1 + column - Column.BASELINE)
 
     def set_own_widths(self, widths: Mapping[str, int]) -> None:
@@ -238,7 +251,16 @@ class RowsTable(QTableView):
         super().setColumnHidden(column, hide)
         self._share_width()
 
-    def _rows_model(self) -> RowsModel:
+    def _name(self, column: int) -> str:
+        """What a column is called where widths are kept."""
+        if (own := self.rows_model().own_at(column)) is not None:
+            return own_name(own)
+        if column >= Column.BASELINE:
+            return f"baseline {column - Column.BASELINE + 1}"
+        return Column(column).name.lower()
+
+    def rows_model(self) -> RowsModel:
+        """Return what the table shows."""
         model = self.model()
         assert isinstance(model, RowsModel)
         return model
@@ -370,8 +392,12 @@ class RowsTable(QTableView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Take the selection along to where Home, End and the page keys lead, with Ctrl too.
 
+        Alt+Down opens the filter of the current column.
         Qt leaves it behind with Ctrl; but the current row is the one that is shown and decided.
         """
+        if event.key() == Qt.Key.Key_Down and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.filterAsked.emit(self.currentIndex().column())
+            return
         control = Qt.KeyboardModifier.ControlModifier
         if event.key() in _FAR_KEYS and event.modifiers() & control:
             event = QKeyEvent(event.type(), event.key(), event.modifiers() & ~control)
@@ -400,10 +426,3 @@ class RowsTable(QTableView):
             self._corner.setFixedSize(size, size)
             box = QRect(self.header.sectionSize(Column.NUMBER) - size - px(3), px(3), size, size)
             self._corner.move(QStyle.visualRect(self.layoutDirection(), self.header.rect(), box).topLeft())
-
-
-def _name(column: int) -> str:
-    """What a column is called where widths are kept."""
-    if column >= Column.BASELINE:
-        return f"baseline {column - Column.BASELINE + 1}"
-    return Column(column).name.lower()

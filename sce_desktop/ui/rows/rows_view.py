@@ -27,6 +27,7 @@ from sce_desktop.controllers.queries import (
     depends_on_scores,
     has_filters,
     order_by_column,
+    order_by_own,
     sorted_column,
     starts_over,
     without_filters,
@@ -39,7 +40,8 @@ from sce_desktop.core.scored import other_runs
 from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
-from sce_desktop.ui.rows.column_widths import own_widths, stored_widths
+from sce_desktop.ui.rows.column_actions import ColumnActions
+from sce_desktop.ui.rows.column_widths import own_name, own_widths
 from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
@@ -77,6 +79,7 @@ class RowsView(QWidget):
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
+        self.columns = ColumnActions(workspace, navigation, preferences, self.table, self)
         self.actions_menu = RowActions(workspace, navigation, edits, messages, self)
         self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
         self.empty.setAccessibleName(_("Message"))
@@ -107,7 +110,7 @@ class RowsView(QWidget):
         layout.setSpacing(0)
         layout.addWidget(self.pages, 1)
         layout.addWidget(self.footer)
-        self.table.set_corner(view_button(self.table.header, preferences))
+        self.table.set_corner(view_button(self.table.header, preferences, self.columns.choose_columns))
 
         self._visible_soon = QTimer(self, singleShot=True, interval=50)
         self._visible_soon.timeout.connect(self._emit_visible)
@@ -122,9 +125,7 @@ class RowsView(QWidget):
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
-        table.widthsChosen.connect(
-            lambda widths: self._preferences.change_setting(WIDTHS, stored_widths(widths))
-        )
+        self._navigation.ownColumnsChanged.connect(self._apply_settings)
         table.selectionModel().selectionChanged.connect(self._emit_selected)
         table.tooMany.connect(
             lambda most: self._messages.notify(
@@ -180,7 +181,11 @@ class RowsView(QWidget):
         ids = self.model.ids
         query = self._navigation.query
         plain = query.order is RowOrder.FILE and not query.descending
-        self.table.show_sorting(None if plain else sorted_column(query), query.descending)
+        own = query.order_column
+        sorted_by = sorted_column(query) if own is None else self.model.section_of(own)
+        self.table.show_sorting(None if plain else sorted_by, query.descending)
+        if own is not None:
+            self.columns.learn_kind(own)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
         self._navigation.rows_found(len(ids))
         self._emit_selected()  # a reset of the list drops the selection without a signal
@@ -348,10 +353,15 @@ class RowsView(QWidget):
     def _apply_settings(self) -> None:
         settings = self._preferences.settings
         self.table.set_height(str(settings["row_height"]))
-        self.table.set_own_widths(own_widths(str(settings[WIDTHS])))
+        chosen = {own_name(c.place): c.width for c in self._navigation.own_columns if c.width}
+        self.table.set_own_widths(own_widths(str(settings[WIDTHS])) | chosen)
         for column in range(Column.SCE, self.model.columnCount()):
+            if self.model.own_at(column) is not None:
+                self.table.setColumnHidden(column, False)
+                continue
             wanted = bool(settings[_SHOWN_IF[column]]) if column in _SHOWN_IF else True
             self.table.setColumnHidden(column, self._navigation.blind or not wanted)
+        self.columns.show_filters()
         self._visible_soon.start()
 
     @Slot()
@@ -375,6 +385,9 @@ class RowsView(QWidget):
 
     @Slot(int)
     def _sort(self, column: int) -> None:
+        if (own := self.model.own_at(column)) is not None:
+            self._navigation.set_query(order_by_own(self._navigation.query, own))
+            return
         query = order_by_column(self._navigation.query, column, self._workspace.runs)
         if query is None:
             self._messages.notify(_("No scores to order by yet. Press Score."))

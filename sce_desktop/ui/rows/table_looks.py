@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
@@ -20,8 +22,10 @@ ROW_LINES = {
 }
 
 
-def view_button(header: QWidget, preferences: Preferences) -> QToolButton:
-    """Return a small button for the end of the headings, which opens the choices."""
+def view_button(
+    header: QWidget, preferences: Preferences, choose_columns: Callable[[], object]
+) -> QToolButton:
+    """Return a small button for the end of the headings, which opens the choices and asks for columns."""
     button = QToolButton(header)
     button.setAccessibleName(_("Table view"))
     button.setToolTip(_("Table view"))
@@ -33,6 +37,7 @@ def view_button(header: QWidget, preferences: Preferences) -> QToolButton:
     def open_menu() -> None:
         menu = QMenu(button)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.addAction(_("Columns…")).triggered.connect(choose_columns)
         add_table_looks(menu, preferences)
         menu.popup(button.mapToGlobal(QPoint(0, button.height())))
 

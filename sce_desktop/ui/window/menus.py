@@ -25,6 +25,7 @@ from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
+from sce_desktop.ui.rows.columns_dialog import ColumnsDialog
 from sce_desktop.ui.rows.table_looks import ROW_LINES
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
@@ -331,6 +332,13 @@ class Menus(QObject):
         self._add(menu, N_("&Close or reopen panels"), self._commands.toggle_panels, keys="Ctrl+0")
         menu.addSeparator()
         self._row_lines(menu, controllers)
+        self._add(
+            menu,
+            N_("C&olumns…"),
+            self._opener(lambda c, w: ColumnsDialog(c.workspace, c.navigation, w)),
+            icon="table",
+            project=True,
+        )
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:
