@@ -98,7 +98,7 @@ class ViewState:
             "query": to_json(query),
             "row": row,
             "folded": sorted(folded),
-            "columns": [[column.state, column.width] for column in columns],
+            "columns": [[column.place, column.width] for column in columns],
         }
         newest = dict(list(states.items())[-MOST_PROJECTS:])
         with contextlib.suppress(OSError):
