@@ -11,7 +11,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
 if TYPE_CHECKING:
-    from sce_desktop.core.runs import ModelVersion
+    from sce_desktop.core.versions import ModelVersion
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:

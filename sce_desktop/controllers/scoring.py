@@ -40,9 +40,10 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.precision import FLOAT32
-from sce_desktop.core.runs import KeptModel, ModelVersion, Run
+from sce_desktop.core.runs import KeptModel, Run
 from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, ScoredRows, scores_since
 from sce_desktop.core.text import duration
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
 from sce_desktop.tasks.scoring.sample_first import SAMPLE_FROM
 

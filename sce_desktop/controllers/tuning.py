@@ -23,8 +23,8 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.messages import Messages

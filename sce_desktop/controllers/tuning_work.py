@@ -13,8 +13,8 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.imports import importing
 
 if TYPE_CHECKING:

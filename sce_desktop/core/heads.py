@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.core.i18n import N_
 
 if TYPE_CHECKING:
-    from sce_desktop.core.training import ChangedRow, Figures, LabelChange, PairedCounts
+    from sce_desktop.core.figures import ChangedRow, Figures, LabelChange, PairedCounts
 
 
 class Way(StrEnum):

@@ -9,8 +9,9 @@ import numpy as np
 from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.i18n import _
-from sce_desktop.core.runs import KeptModel, ModelKind, ModelVersion, Run, Scores
+from sce_desktop.core.runs import KeptModel, ModelKind, Run, Scores
 from sce_desktop.core.training import FinetuneSettings, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema

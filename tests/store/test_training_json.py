@@ -11,14 +11,11 @@ from typing import Any
 import pytest
 
 from sce_desktop.core.annotations import Origin
+from sce_desktop.core.figures import ChangedRow, Figures, LabelChange, PairedCounts
 from sce_desktop.core.training import (
-    ChangedRow,
     EncoderReport,
-    Figures,
     FinetuneSettings,
     Fit,
-    LabelChange,
-    PairedCounts,
     Recipe,
     SinceVersion,
     TrainingReport,

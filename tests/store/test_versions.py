@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from sce_desktop.core.runs import ModelVersion
-from sce_desktop.core.training import Figures, FinetuneSettings, PairedCounts, TrainingReport
+from sce_desktop.core.figures import Figures, PairedCounts
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.training_json import read_version
 

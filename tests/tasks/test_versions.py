@@ -10,10 +10,12 @@ import torch
 
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.figures import PairedCounts
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.runs import ModelVersion, Scores
-from sce_desktop.core.training import FinetuneSettings, PairedCounts, SinceVersion, TrainingReport
+from sce_desktop.core.runs import Scores
+from sce_desktop.core.training import FinetuneSettings, SinceVersion, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ml.encoder.precision import precisions
 from sce_desktop.ml.finetune import finetune_embedder
 from sce_desktop.ml.sce.model import SCEModel

@@ -9,8 +9,9 @@ import numpy as np
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.core.runs import ModelVersion, Run, Scores
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.core.training import FinetuneSettings, Fit, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 
 TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة")

@@ -22,10 +22,11 @@ from sce_desktop.core.choices import ImportChoices, ModelChoice
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery
-from sce_desktop.core.runs import Epoch, ModelVersion, Run
+from sce_desktop.core.runs import Epoch, Run
 from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ml.finetune.recipes import AdapterPace
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation import card

@@ -20,9 +20,10 @@ from sce_desktop.controllers.rows_text import run_title
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.choices import ExportChoices, ImportChoices
-from sce_desktop.core.runs import ModelVersion, Run
+from sce_desktop.core.runs import Run
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ml import transductive
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project

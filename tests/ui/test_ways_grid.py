@@ -10,8 +10,8 @@ from pytestqt.qtbot import QtBot
 from safetensors.torch import save
 
 from sce_desktop.core.heads import Way
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 from tests.ui.panels import settle

@@ -15,16 +15,13 @@ from typing import Any
 
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.comparison import Difference
+from sce_desktop.core.figures import ChangedRow, Figures, LabelChange, PairedCounts
 from sce_desktop.core.heads import HeadReport, Way, WayReport
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.training import (
-    ChangedRow,
     EncoderReport,
-    Figures,
     FinetuneSettings,
     Fit,
-    LabelChange,
-    PairedCounts,
     Recipe,
     SinceVersion,
     TrainingReport,

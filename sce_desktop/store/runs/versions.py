@@ -6,8 +6,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from sce_desktop.core.runs import ModelVersion, version_title
 from sce_desktop.core.training import FinetuneSettings, TrainingReport
+from sce_desktop.core.versions import ModelVersion, version_title
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.runs.training_json import read_version, report_json, settings_json

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sce_desktop import __version__
+from sce_desktop.core.figures import Figures
 from sce_desktop.core.heads import Way
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.text import plural
-from sce_desktop.core.training import Figures, FinetuneSettings, TrainingReport
+from sce_desktop.core.training import FinetuneSettings, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel

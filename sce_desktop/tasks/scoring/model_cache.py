@@ -10,7 +10,8 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Device
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import ModelVersion, VectorCache
+from sce_desktop.core.runs import VectorCache
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.imports import importing, preload_torch
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sce_desktop import __version__
-from sce_desktop.core.runs import ModelVersion, Run
+from sce_desktop.core.runs import Run
 from sce_desktop.core.text import plural
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state

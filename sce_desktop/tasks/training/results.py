@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.figures import ChangedRow, Figures, LabelChange, PairedCounts
 from sce_desktop.core.heads import HeadReport, Way, WayReport
 from sce_desktop.core.metrics import LabelMeasures, Measures, measure
-from sce_desktop.core.training import (
-    ChangedRow,
-    EncoderReport,
-    Figures,
-    FinetuneSettings,
-    Fit,
-    LabelChange,
-    PairedCounts,
-    SinceVersion,
-    TrainingReport,
-)
+from sce_desktop.core.training import EncoderReport, FinetuneSettings, Fit, SinceVersion, TrainingReport
 
 if TYPE_CHECKING:
     from sce_desktop.ml.finetune.standard import FineTuned

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.card import version_card
 from sce_desktop.tasks.scoring.models import (

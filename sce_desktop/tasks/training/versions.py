@@ -9,19 +9,13 @@ import numpy as np
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.figures import ChangedRow, Figures, PairedCounts
 from sce_desktop.core.i18n import _
 from sce_desktop.core.metrics import measure
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import ModelVersion, VectorCache
-from sce_desktop.core.training import (
-    MOST_CHANGES_KEPT,
-    ChangedRow,
-    Figures,
-    FinetuneSettings,
-    PairedCounts,
-    SinceVersion,
-    TrainingReport,
-)
+from sce_desktop.core.runs import VectorCache
+from sce_desktop.core.training import MOST_CHANGES_KEPT, FinetuneSettings, SinceVersion, TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.foreign import report_foreign_rows

@@ -7,8 +7,8 @@ from dataclasses import replace
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.i18n import _
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.training import FinetuneSettings
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 
 

@@ -22,7 +22,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowQuery
-from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.training.cost import AdapterPace
 from sce_desktop.tasks.training.training import Plan

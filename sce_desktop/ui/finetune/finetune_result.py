@@ -21,10 +21,11 @@ from sce_desktop.controllers.rows_text import NOT_YET, alias_title
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.figures import ChangedRow, Figures, LabelChange
 from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.runs import ModelVersion
-from sce_desktop.core.training import ChangedRow, Figures, LabelChange, TrainingReport
+from sce_desktop.core.training import TrainingReport
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.finetune_start import ORIGIN_NAMES
 from sce_desktop.ui.finetune.result_notes import notes_about

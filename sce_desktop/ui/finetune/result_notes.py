@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.versions import ModelVersion
 
 
 def notes_about(version: ModelVersion) -> list[str]:

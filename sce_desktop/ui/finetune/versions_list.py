@@ -23,7 +23,7 @@ from sce_desktop.controllers.tuning import Tuner
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.comparison import Difference
 from sce_desktop.core.i18n import _, number
-from sce_desktop.core.runs import ModelVersion
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role

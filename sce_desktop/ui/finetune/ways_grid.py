@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QScrollArea, QVB
 
 from sce_desktop.core.heads import NAMES, HeadReport, Way, WayReport
 from sce_desktop.core.i18n import _
-from sce_desktop.core.runs import ModelVersion
 from sce_desktop.core.text import exact_share_text, interval_text
+from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ui.finetune.versions_list import gain
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 
 from sce_desktop.controllers.words import MEASURES
+from sce_desktop.core.figures import Figures
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import exact_share_text, interval_text
-from sce_desktop.core.training import Figures
 from sce_desktop.ui.kit.painting import elided_name
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
