@@ -280,7 +280,7 @@ def test_a_pickle_is_never_opened(tmp_path: Path) -> None:
     [
         ({"model_type": "deberta-v2"}, "“deberta-v2”, not an SCE"),
         ({"model_type": None}, "“unknown”, not an SCE"),
-        ({"format": 4}, "newer version"),
+        ({"format": 5}, "newer version"),
         ({"sce": {"architecture": "paper", "text_width": WIDTH}}, "do not fit"),
         ({"sce": {"architecture": "plus", "layers": 5}}, "do not fit"),
         ({"sce": {"encoder": {"model_type": "t5"}}}, "does not describe an SCE"),

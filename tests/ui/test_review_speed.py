@@ -260,7 +260,7 @@ def test_of_edits_that_come_together_the_last_one_is_scored(
     del scorer.labels_changed  # that of the class again
     jobs: list[Job] = []
     controllers.workspace.workers.models.jobSubmitted.connect(jobs.append)
-    monkeypatch.setattr(work, "score", lambda *_, progress: progress.check())
+    monkeypatch.setattr(work, "score", lambda *_, progress, **__: progress.check())
     before = controllers.workspace.labels
     for name in ("one name", "another name"):
         controllers.edits.set_labels([replace(before[0], name=name), *before[1:]])

@@ -54,6 +54,7 @@ class RowLabels(QWidget):
         self._listing: Listing | None = None  # in list order; None: by rank
         self._density = Density.FULL
         self._titles: tuple[str, ...] = ()
+        self._bars = 0  # of a label
         self._all = self._typing = False
         self._many = 0
         self.buttons: list[LabelButton] = []
@@ -181,7 +182,7 @@ class RowLabels(QWidget):
         density = self._density if density is None else density
         low = density is Density.LOW
         gap = 0 if low else px(2)
-        bars = len(self._lines[0].bars) if len(self._lines) else 0
+        bars = self._bars
         count = min(most, len(self._lines))
         parts = [height_of(density, bars)] * count
         if not low and (self._titles or self._orders):
@@ -291,6 +292,7 @@ class RowLabels(QWidget):
                 button = next(buttons)
                 button.show_line(entry, self._digit(entry, sum(isinstance(w, LabelButton) for w in order)))
                 order.append(button)
+        self._bars = len(lines[0].bars) if lines else self._bars if len(self._lines) else 0
         self._arrange(order)
         searched = self.finder.text().strip()
         self.nothing.setText(_("No label contains “{text}”.", text=isolated(searched)))

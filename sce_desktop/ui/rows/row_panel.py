@@ -248,7 +248,7 @@ class RowPanel(QWidget):
         project, row = self._workspace.project, self._row
         if project is not None and row is not None:
             places = [column.place for column in self._navigation.own_columns]
-            self.details.show_row(project.columns, row.cells, places)
+            self.details.show_row(project.columns if places else (), row.cells, places)
 
     @Slot()
     def _read_scores(self) -> None:
