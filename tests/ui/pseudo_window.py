@@ -65,7 +65,8 @@ def is_cut(widget: Any, text: str) -> bool:
             return widget.heightForWidth(widget.width()) > widget.height() + 2
         if widget.toolTip() and "…" in text:
             return False
-        needed = widget.fontMetrics().size(0, text).width()
+        shown = text.replace("&", "") if widget.buddy() is not None else text
+        needed = widget.fontMetrics().size(0, shown).width()
         return needed > widget.contentsRect().width() + 1
     if isinstance(widget, QAbstractButton) and not isinstance(widget, QCheckBox | QRadioButton):
         return widget.fontMetrics().size(0, text.replace("&", "")).width() > widget.width()
@@ -215,6 +216,10 @@ def main(folder: Path) -> None:
             wait(idle)
             reader.read(window)
         window.close_panels()
+        window.focus.enter()
+        wait(idle)
+        reader.read(window)
+        window.focus.leave()
         for action in window.menus.all_actions():
             if not action.isEnabled() or action.isSeparator() or action.isCheckable():
                 continue

@@ -693,7 +693,7 @@ def test_window_comes_back_as_it_was(
     assert (second.width(), second.height()) == (760, 640)
     assert second.docks["Jobs and log"].isVisible()
     second.pages.setCurrentWidget(second.workspace)
-    second.workspace.row.show()
+    second.beside.set_project_open(True)
     assert [*second.workspace.sizes(), *second.beside.sizes()] == pytest.approx(sizes, abs=4)
     assert [project.name for project in second._recent.all()] == ["Parcels"]
 

@@ -219,7 +219,7 @@ class Menus(QObject):
         )
         self._add(
             menu,
-            N_("Final &labels…"),
+            N_("F&inal labels…"),
             self._opener(lambda c, w: FinalDialog(c.workspace, c.edits, c.preferences, c.audit, w)),
             icon="check",
             project=True,
@@ -279,7 +279,7 @@ class Menus(QObject):
 
     def _repeats(self, menu: QMenu, controllers: Controllers) -> None:
         """Whether rows come again in focus mode."""
-        again = self._add(menu, N_("Check my c&onsistency"), controllers.repeats.toggle)
+        again = self._add(menu, N_("Check my consistenc&y"), controllers.repeats.toggle)
         again.setCheckable(True)
         again.setChecked(controllers.repeats.on)
         again.setToolTip(_("Focus mode repeats 1 in 20 rows without your first label"))
@@ -357,7 +357,7 @@ class Menus(QObject):
             lambda _: blind.setChecked(controllers.navigation.blind)
         )
         menu.addSeparator()
-        focus = self._add(menu, N_("F&ocus mode"), self._commands.focus.toggle, keys="F9", project=True)
+        focus = self._add(menu, N_("Focus &mode"), self._commands.focus.toggle, keys="F9", project=True)
         focus.setCheckable(True)
         focus.setToolTip(_("One text, its labels, nothing else"))
         self._commands.focus.changed.connect(focus.setChecked)

@@ -32,7 +32,8 @@ class Zones(QSplitter):
         self.addWidget(row)
         self.setStretchFactor(0, 3)
         self.setStretchFactor(1, 1)
-        self.setSizes([px(1280 - _ROW_WIDTH), px(_ROW_WIDTH)])
+        self._sizes = [px(1280 - _ROW_WIDTH), px(_ROW_WIDTH)]  # with the row panel
+        self.setSizes(self._sizes)
 
     def set_project_open(self, on: bool) -> None:
         """Show the row panel, unless the user has closed it; without a project it is not there."""
@@ -40,8 +41,11 @@ class Zones(QSplitter):
             return
         if self._project:
             self._row_wanted = not self._row.isHidden()
+            self._sizes = self.sizes() if self._row_wanted else self._sizes
         self._project = on
         self._row.setVisible(on and self._row_wanted)
+        if on and self._row_wanted:
+            self.setSizes(self._sizes)  # hidden while the window was laid out, it would begin with none
 
     def save(self, state: QSettings) -> None:
         """Note where everything is."""
@@ -54,3 +58,4 @@ class Zones(QSplitter):
             self._deck.restoreState(docks, _STATE_VERSION)
         if isinstance(beside := state.value("beside"), QByteArray):
             self.restoreState(beside)
+            self._sizes = self.sizes() if all(self.sizes()) else self._sizes
