@@ -33,7 +33,7 @@ from sce_desktop.tasks.training.cost import AdapterPace, Cost
 from sce_desktop.tasks.training.training import ORIGINS, Plan
 from sce_desktop.ui.finetune.start_words import excluded_words, kept_by_stop, stage_words
 from sce_desktop.ui.kit.dialog_parts import indent_number
-from sce_desktop.ui.kit.fields import DoubleSpinBox, SpinBox
+from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
@@ -217,7 +217,7 @@ class StartPane(QWidget):
             indent_number(field)
             form.addRow(title, field)
         form.addRow(self.balanced)
-        self.head = QComboBox()
+        self.head = ComboBox()
         self.head.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.head.addItem(_("Automatic"), None)
         for way in (Way.PRODUCT, Way.SCE, Way.LOGISTIC):

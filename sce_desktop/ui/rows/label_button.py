@@ -98,7 +98,7 @@ class LabelButton(QAbstractButton):
                 self._describe(self._line)
 
     def _describe(self, line: LabelLine) -> None:
-        parts = [line.said or NOT_SCORED]
+        parts = [line.in_words or NOT_SCORED]
         if self._key:
             first, _space, second = self._key.partition(" ")
             parts.append(

@@ -31,7 +31,7 @@ class LabelLine:
     short: str = ""  # what it is called below the heading of its group
 
     @property
-    def said(self) -> str:
+    def in_words(self) -> str:
         """The probabilities, in words."""
         return ", ".join(f"{bar.title} {share_text(bar.share)}" for bar in self.bars)
 
