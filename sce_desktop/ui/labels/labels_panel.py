@@ -82,7 +82,7 @@ class LabelsPanel(QWidget):
         head.addStretch()
         for column in self.count_headings:
             head.addWidget(column)
-            head.addSpacing(px(SPACE_S))
+        head.addSpacing(px(2))  # so that they end where the counts below do
         head.addWidget(self.sources)
 
         self._questions = LabelQuestions(workspace, edits, messages, self)
