@@ -60,7 +60,6 @@ GUIDE = {
     "findings": ("findings",),
     "finetune": ("versions",),
     "focus": ("focus",),
-    "reasons": ("reasons",),
     "final": ("final-labels",),
     "columns": ("column-filter",),
     "map": ("map-selected",),

@@ -1,4 +1,4 @@
-"""What reviewers open beside the table: focus mode, the reasons of a label, final labels, filters in headings."""
+"""What reviewers open beside the table: focus mode, reasons, final labels, filters in headings."""
 
 from __future__ import annotations
 
@@ -50,6 +50,8 @@ def reasons(studio: Studio) -> None:
     studio.sample()
     panel = studio.window.findChild(RowPanel)
     assert panel is not None
+    studio.controllers.navigation.set_current_row(19)
+    studio.rest()
     if not panel.reasons.button.isChecked():
         panel.reasons.button.click()
     studio.until(lambda: panel.reasons.words.text())
