@@ -5,7 +5,6 @@ from __future__ import annotations
 from pictures.studio import Studio
 from tests.ui.wiring import wired
 
-
 SECONDS_A_ROW = 14
 
 
