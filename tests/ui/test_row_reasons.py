@@ -219,3 +219,19 @@ def test_more_leads_to_the_guide(qtbot: QtBot, controllers: Controllers, panel: 
     with qtbot.waitSignal(controllers.navigation.guideAsked) as asked:
         panel.reasons.note.linkActivated.emit("#")
     assert asked.args == [panel.reasons]
+
+
+def test_the_reasons_come_into_sight_where_the_panel_is_low(
+    qtbot: QtBot, controllers: Controllers, panel: RowPanel
+) -> None:
+    panel.resize(480, 420)
+    panel.reasons.button.click()
+    answered(qtbot, panel)
+
+    def seen() -> bool:
+        viewport = panel.area.viewport()
+        top = panel.reasons.words.mapTo(viewport, panel.reasons.words.rect().topLeft()).y()
+        return panel.reasons.words.isVisibleTo(panel) and 0 <= top < viewport.height()
+
+    assert panel.area.verticalScrollBar().maximum() > 0
+    qtbot.waitUntil(seen)

@@ -134,7 +134,7 @@ class DuplicatesPanel(QWidget):
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter)
         header.setSectionResizeMode(TEXT, QHeaderView.ResizeMode.Stretch)
         for column, width in ((ROWS, 64), (KIND, 72), (LABELLED, 76), (LABELS, 330)):
-            table.setColumnWidth(column, px(width))
+            table.setColumnWidth(column, max(px(width), header.sectionSizeHint(column)))
         table.selectionModel().selectionChanged.connect(self._on_selection)
         table.doubleClicked.connect(self._show_rows)
         return table

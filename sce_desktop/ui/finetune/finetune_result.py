@@ -131,6 +131,9 @@ class ResultPane(QWidget):
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(_("Result of a fine-tune"))
         self.tabs.tabBar().setDrawBase(False)
+        set_role(self.tabs.tabBar(), "dense")
+        self.tabs.setUsesScrollButtons(False)  # all in sight: cut titles rather than hidden tabs
+        self.tabs.setElideMode(Qt.TextElideMode.ElideRight)
         for title, widget in (
             (_("Result"), self.page),
             (_("Examples"), self.examples),
@@ -138,7 +141,7 @@ class ResultPane(QWidget):
             (_("Changed rows"), self.changed),
             (_("Ways to predict"), self.ways),
         ):
-            self.tabs.addTab(widget, title)
+            self.tabs.setTabToolTip(self.tabs.addTab(widget, title), title)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.tabs)

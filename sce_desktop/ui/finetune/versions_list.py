@@ -8,7 +8,6 @@ from PySide6.QtCore import QDateTime, QLocale, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QMessageBox,
@@ -25,10 +24,12 @@ from sce_desktop.core.comparison import Difference
 from sce_desktop.core.i18n import _, number
 from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
-_NARROW = 340  # pixels, below which not all columns are shown
+_NARROW, _NARROWEST = 340, 270  # pixels, below which not all columns are shown
+_GAIN = 76  # pixels, where there is least room
 _VERSION = Qt.ItemDataRole.UserRole
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
 
@@ -66,6 +67,12 @@ class VersionsPane(QWidget):
         """Leave the time away where there is little room: names and gains are compared."""
         super().resizeEvent(event)
         self.list.setColumnHidden(1, self.width() < px(_NARROW))
+        narrowest = self.width() < px(_NARROWEST)
+        self.list.setColumnHidden(2, narrowest)
+        sized = QHeaderView.ResizeMode.Fixed if narrowest else QHeaderView.ResizeMode.ResizeToContents
+        self.list.header().setSectionResizeMode(3, sized)
+        if narrowest:
+            self.list.header().resizeSection(3, px(_GAIN))
 
     def __init__(
         self, workspace: Workspace, scorer: Scorer, tuner: Tuner, parent: QWidget | None = None
@@ -78,8 +85,8 @@ class VersionsPane(QWidget):
         self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.list.header().setStretchLastSection(False)
         self.list.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        for column, width in ((1, 96), (2, 56), (3, 92)):
-            self.list.header().resizeSection(column, px(width))
+        self.list.header().resizeSection(1, px(96))
+        self.list.header().setSectionResizeMode(2, QHeaderView.ResizeMode.ResizeToContents)
         self.list.headerItem().setToolTip(
             3, _("Accuracy gained over the base model on validation rows, in points")
         )
@@ -96,17 +103,16 @@ class VersionsPane(QWidget):
         self.delete_button.clicked.connect(self.ask_delete)
         heading = QLabel(_("Versions"))
         set_role(heading, "heading")
-        buttons = QHBoxLayout()
-        buttons.setSpacing(px(SPACE_S))
+        buttons = QWidget()
+        flow = FlowLayout(buttons, gap=px(SPACE_S))  # a second line where words are long
         for button in (self.use_button, self.export_button, self.delete_button):
-            buttons.addWidget(button)
-        buttons.addStretch()
+            flow.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(heading)
         layout.addWidget(self.list, 1)
-        layout.addLayout(buttons)
+        layout.addWidget(buttons)
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         set_role(self, "pane")
         tuner.changed.connect(self.show_versions)
@@ -150,6 +156,7 @@ class VersionsPane(QWidget):
         item = QTreeWidgetItem(cells)
         item.setData(0, _VERSION, id_)
         item.setToolTip(0, _("{version} (in use)", version=tip) if used else tip)
+        item.setToolTip(3, cells[3])
         for column in (2, 3):
             item.setTextAlignment(column, _TRAILING)
         item.setIcon(0, icon("check" if used else "model", "good" if used else "muted"))

@@ -165,6 +165,7 @@ QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bot
     padding: {px(7)}px {wide}px; }}
 QTabBar::tab:selected {{ color: {t.accent}; border-bottom-color: {t.accent}; font-weight: 600; }}
 QTabBar::tab:hover {{ color: {t.ink}; }}
+QTabBar[role="dense"]::tab {{ padding: {px(7)}px {px(8)}px; }}
 QWidget[role="dock"] > QTabBar::tab {{ padding: {px(4)}px {px(10)}px; }}
 
 QScrollArea {{ background: transparent; border: none; }}
@@ -176,6 +177,7 @@ QScrollBar::handle:hover {{ background: {t.muted}; }}
 QScrollBar::handle:disabled {{ background: transparent; }}
 QScrollBar::handle:vertical {{ min-height: {px(28)}px; }}
 QScrollBar::handle:horizontal {{ min-width: {px(28)}px; }}
+QAbstractScrollArea::corner {{ background: transparent; border: none; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 """

@@ -94,6 +94,7 @@ ROLES = {
     "pane": "a zone of the window",
     "card": "something that lies over the window",
     "strip": "the message strip",
+    "dense": "tabs with little room beside their titles",
     "names": "a heading at the left of a table that names what the lines are about",
     "plain": "a text field without a frame",
     "dock": "the title of a panel below",

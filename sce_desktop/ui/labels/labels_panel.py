@@ -80,9 +80,10 @@ class LabelsPanel(QWidget):
         head.setSpacing(px(4))
         head.addWidget(heading)
         head.addStretch()
-        for column in self.count_headings:
-            head.addWidget(column)
-            head.addSpacing(px(SPACE_S))
+        head.addWidget(self.count_headings[0])
+        head.addSpacing(px(2))
+        head.addWidget(self.count_headings[1])
+        head.addSpacing(px(2))  # so that they end where the counts below do
         head.addWidget(self.sources)
 
         self._questions = LabelQuestions(workspace, edits, messages, self)

@@ -73,7 +73,7 @@ class FilterBar(FilterMenus):
         chips = QWidget()
         chips.setAccessibleName(_("Filters"))
         chips.setSizePolicy(policy)
-        flow = FlowLayout(chips, gap=px(4))
+        self._flow = flow = FlowLayout(chips, gap=px(4))
         self._chips = (
             self.all,
             self.disagree,
@@ -143,7 +143,9 @@ class FilterBar(FilterMenus):
             order = order_name(self._navigation.query, columns)
             self.order.setToolTip(_("Order of rows: {order}", order=order))
             if self._needed() <= self.width():
-                return
+                break
+        self._flow.invalidate()  # else chips may keep the width of the longer words
+        self._flow.activate()
 
     def _needed(self) -> int:
         """The width at which all is on one line."""

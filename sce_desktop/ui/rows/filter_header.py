@@ -13,6 +13,7 @@ from sce_desktop.ui.kit.theme import px
 
 MARK = 12  # pixels of the funnel
 _ZONE = 20  # that a click on it may miss it by
+_NARROW = 40  # pixels of a section that has no room for its sign and the funnel
 _EDGE = 4  # beside the next heading, where one drags the width
 
 
@@ -56,7 +57,9 @@ class FilterHeader(QHeaderView):
         on = section in self._filtered
         if on or (section == self._hovered and section not in self._plain):
             box = self.funnel(section)
-            painter.fillRect(box.adjusted(-px(2), 0, px(2), 0), self.palette().window())
+            narrow = rect.width() < px(_NARROW)  # else a part of the sign would be seen beside it
+            ground = rect.adjusted(0, 0, 0, -1) if narrow else box.adjusted(-px(2), 0, px(2), 0)
+            painter.fillRect(ground, self.palette().window())
             icon("filter", "accent" if on else "muted").paint(painter, box)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

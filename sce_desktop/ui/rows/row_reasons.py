@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Slot
-from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.keymap import shown_key
 from sce_desktop.controllers.navigation import Navigation
@@ -52,6 +52,7 @@ class RowReasons(QWidget):
         self._label_id: int | None = None  # chosen, or else predicted
         self._pointed: int | None = None  # under the mouse
         self._asked: tuple[int, int | None] | None = None
+        self._opened = False  # by the user, for this row: what comes is brought into sight
         self.explainer = Explainer(workspace, scorer, self)
         self.button = QPushButton(_("Why this label"))
         self.button.setCheckable(True)
@@ -97,6 +98,7 @@ class RowReasons(QWidget):
         """Explain ``label_id`` of ``row``; None: there is nothing to explain."""
         if row is None or self._row is None or row.id != self._row.id:
             self._pointed = None
+            self._opened = False
             self._rest.stop()
         self._row, self._label_id = row, label_id
         self._follow()
@@ -132,6 +134,7 @@ class RowReasons(QWidget):
     def _on_toggled(self, on: bool) -> None:
         if bool(self._preferences.settings[SETTING]) != on:
             self._preferences.change_setting(SETTING, on)
+        self._opened = on
         self._show_fold()
         self.explainer.ask_neighbours_again()
         self._follow()
@@ -179,10 +182,21 @@ class RowReasons(QWidget):
         self.words.show()
         self.note.show()
         self._marks.set_layer("reasons", _marks_of(found, colour_of(label)))
+        QTimer.singleShot(0, self, self._come_into_sight)
 
     @Slot(object)
     def _show_similar(self, found: list[Neighbour]) -> None:
         self.similar.set_rows(found, {label.id: label for label in self._workspace.labels if label.id})
+        QTimer.singleShot(0, self, self._come_into_sight)
+
+    @Slot()
+    def _come_into_sight(self) -> None:
+        """Scroll to what was asked for: with many labels it would come below the edge."""
+        area = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        if self._opened and area is not None:
+            area.ensureWidgetVisible(self, 0, 0)
 
     @Slot(str)
     def _show_problem(self, sentence: str) -> None:

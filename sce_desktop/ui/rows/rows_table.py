@@ -48,7 +48,7 @@ _LEAST_NAME = {
     Column.BASELINE: 0,
 }  # of a label, in pixels
 _MOST_NAME = 280
-_LEAST_OWN, _OWN_WIDTH = 64, 150  # of a column of the user's table
+_LEAST_OWN, _OWN_WIDTH = 84, 150  # of a column of the user's table
 _LINES = {"comfortable": 2, "tall": 4}  # of text in a row; one at other heights
 # Whose turn it is when the other half is given away: names, then bars, and cells that inform least.
 _SCE_NAME, _YOUR_NAME, _BAR, _HEADING, _BASELINE_NAME, _CELLS = range(1, 7)
