@@ -36,7 +36,7 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
         give_scores(project, TOPS)
     bench = Bench(controllers)
     qtbot.addWidget(bench)
-    bench.resize(600, 1250)
+    bench.resize(600, 1400)
     bench.show()
     bench.activateWindow()
     open_in(qtbot, controllers, path)
