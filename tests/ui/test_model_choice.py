@@ -16,6 +16,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.choices import ImportChoices
 from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, Reads
 from sce_desktop.core.runs import KeptModel
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from sce_desktop.ui.window.run_bar import RunBar
@@ -218,7 +219,7 @@ def test_rows_in_another_language_bring_an_offer_and_no_switch(
     looked_up(qtbot, controllers)
     assert (controllers.advice.warning, offers) == ("", [])
     path = table_of(tmp_path, GERMAN, "more.csv")
-    options = work.TableOptions()
+    options = TableOptions()
     with qtbot.waitSignal(controllers.workspace.rowsChanged):
         controllers.projects.import_table(ImportChoices(path, options, (1,), append=True))
     looked_up(qtbot, controllers)
