@@ -51,7 +51,14 @@ DOCUMENTS = [
 CONFIGURATIONS = sorted((ROOT / "resources").rglob("*.toml"))
 _KINDS = "md|toml|py|jsonl|json|gz|csv|tsv|txt|svg|png|safetensors|spec|sh|xlsx|parquet"
 _FILE = re.compile(rf"""(?<![\w./-])((?:[\w.-]+/)*[\w.-]+\.(?:{_KINDS}))(?![\w/-])""")
-_MADE_BY_THE_READER = {"labelled.csv", "bbc250.csv", "new.csv", "new-labelled.csv", "parcels.csv"}
+_MADE_BY_THE_READER = {
+    "suggested.csv",
+    "labelled.csv",
+    "bbc250.csv",
+    "new.csv",
+    "new-labelled.csv",
+    "parcels.csv",
+}
 _MADE_BY_THE_READER |= {".about.txt", "NAME.about.txt"}
 
 

@@ -88,8 +88,10 @@ def test_of_several_labels_every_likely_one_is_accepted(project: Project) -> Non
 
 
 def test_values_of_a_column_are_counted(project: Project) -> None:
-    assert column_values(project, 2, most=10, progress=SilentProgress()) == [("", 3), ("DE", 2)]
-    assert column_values(project, 2, most=1, progress=SilentProgress()) == [("", 3)]
+    found = column_values(project, 2, RowQuery(), most=10, progress=SilentProgress())
+    assert (found.values, found.distinct) == ((("", 3), ("DE", 2)), 2)
+    found = column_values(project, 2, RowQuery(), most=1, progress=SilentProgress())
+    assert (found.values, found.distinct) == ((("", 3),), 2)
 
 
 def test_a_threshold_rests_on_what_was_decided_by_hand(project: Project) -> None:
