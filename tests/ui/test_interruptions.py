@@ -5,6 +5,7 @@ Moments come from `random`, which pytest-randomly seeds: ``-p randomly -p "rando
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 import time
@@ -30,7 +31,7 @@ from tests.ui.at_work import JOBS, PROJECT, ROWS, LongJob, Scene, until
 
 pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(300)]
 
-MOMENTS = 10
+MOMENTS = int(os.environ.get("SCE_DESKTOP_TEST_MOMENTS", "4"))  # of a job; more by this variable
 ACKNOWLEDGED_S = 0.1
 DONE_S = 2.0
 AT_WORST_S = 10.0  # a single moment may fall together with whatever else the machine does
@@ -106,7 +107,7 @@ def stop(scene: Scene, job: Job) -> None:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize("kind", JOBS, ids=str)
-def test_stopped_at_ten_random_moments(
+def test_stopped_at_random_moments(
     scene: Scene, kind: LongJob, durations: dict[str, float], material: Path
 ) -> None:
     span = seconds_of(scene, kind, durations, material)
