@@ -145,7 +145,7 @@ def test_the_embedder_learns_and_its_vectors_are_used(
     qtbot.waitUntil(lambda: controllers.tuner.job is None and not controllers.workspace.workers.reads.busy)
     before = controllers.scorer.known_vectors
     assert before is not None
-    own = before.with_embedder(version.settings["embedder"])  # read in the precision of this computer
+    own = before.with_embedder(version.report.fit.encoder_key)  # read in the precision of this computer
     assert before.embedder != own.embedder
 
     qtbot.mouseClick(panel.result.use_button, Qt.MouseButton.LeftButton)
@@ -154,7 +154,7 @@ def test_the_embedder_learns_and_its_vectors_are_used(
     known = controllers.scorer.known_vectors
     assert known is not None
     assert known.embedder == own.embedder
-    assert known.embedder.startswith(version.settings["embedder"])
+    assert known.embedder.startswith(version.report.fit.encoder_key)
     texts = project.texts(project.row_ids())
     assert known.cache.get(known.embedder, texts)[0].all()  # all rows were read again
     assert controllers.scorer.base_vectors == before
