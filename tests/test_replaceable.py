@@ -61,6 +61,13 @@ FILES: dict[str, tuple[str, Arguments]] = {
             *("-o", out),
         ],
     ),
+    "labels": (
+        "suggested.csv",
+        lambda s, out: [
+            *("labels", s / "bbc.jsonl", "--text", "text", "--model", s.model, "--suggest", "2"),
+            *("-o", out),
+        ],
+    ),
     "project export": ("out.csv", lambda s, out: ["project", "export", s / "p.sce", "-o", out]),
     "project create": (
         "new.sce",

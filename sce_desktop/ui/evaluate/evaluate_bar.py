@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.quality import Part
 
 
-_WIDE = 930  # pixels that one line needs
+_WIDE = 1180  # pixels that one line needs
 
 
 class EvaluateBar(QWidget):
