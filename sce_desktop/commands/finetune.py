@@ -44,13 +44,7 @@ def add_command(commands: options.Commands) -> None:
         help="step-size multiplier; 1 is always stable, values above 2 may diverge (default: 1); with an "
         "LLM: the learning rate (default: 2e-4)",
     )
-    parser.add_argument(
-        "--seed",
-        type=options.whole_number(0),
-        default=0,
-        metavar="S",
-        help="random seed for the validation split (default: 0)",
-    )
+    options.add_seed(parser)
     parser.add_argument(
         "--adapt-embedder",
         action="store_true",

@@ -228,6 +228,17 @@ def add_force(parser: argparse.ArgumentParser, what: str = "a file") -> None:
     parser.add_argument("--force", action="store_true", help=f"replace {what} that already exists")
 
 
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    """Add ``--seed`` of the validation split."""
+    parser.add_argument(
+        "--seed",
+        type=whole_number(0),
+        default=0,
+        metavar="S",
+        help="random seed for the validation split (default: 0)",
+    )
+
+
 def add_joint(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     """Add ``--joint``; if it is ``kept``, ``--no-joint`` too, and None where neither is given.
 

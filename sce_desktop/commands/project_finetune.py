@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be chosen."""
     options.add_head(parser)
-    parser.add_argument(
-        "--seed",
-        type=options.whole_number(0),
-        default=0,
-        metavar="S",
-        help="random seed for the validation split (default: 0)",
-    )
+    options.add_seed(parser)
     parser.add_argument("--name", default="", help="name of the version (default: version and its number)")
     parser.add_argument("--use", action="store_true", help="score with the version from now on")
     options.add_models(parser)

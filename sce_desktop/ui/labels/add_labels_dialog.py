@@ -40,7 +40,7 @@ _SAMPLE = 200  # rows by which a column is judged
 class AddLabelsDialog(ProjectDialog):
     """Shows labels as soon as a job has found them, each with a check mark; one button adds the checked.
 
-    ``checked``: whether they are checked at first, unless they are very many.
+    They are checked at first, unless they are very many.
     """
 
     def __init__(
@@ -49,12 +49,10 @@ class AddLabelsDialog(ProjectDialog):
         edits: Edits,
         title: str,
         *,
-        checked: bool = True,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(workspace, title, parent)
         self._edits = edits
-        self._checked = checked
         self.column = ComboBox()
         self.column.setAccessibleName(_("Column"))
         self.column.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -137,7 +135,7 @@ class AddLabelsDialog(ProjectDialog):
     def show_found(self, found: Found) -> None:
         """Show labels; those that already exist cannot be added again."""
         there = {label.name.strip() for label in self._workspace.labels}
-        checked = self._checked and len(found) <= MANY
+        checked = len(found) <= MANY
         self.list.blockSignals(True)
         for label, count in found:
             known = label.name.strip() in there
