@@ -1,9 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, and findings, final, queues, languages, why, clusters, embed-gpu, which
-need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set,
-review is one in focus mode.
+is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
+which need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled
+set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
-OWN_PARTS = ("repair", "relabel", "columns")  # run when they are named
+OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
 
 
 def main() -> None:
@@ -48,6 +48,8 @@ def main() -> None:
     )
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
+    parser.add_argument("--soak-rows", type=int, default=150_000, help="rows of the table (soak)")
+    parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
@@ -90,6 +92,7 @@ def main() -> None:
         repair,
         review,
         score,
+        soak,
         store,
         tables,
         why,
@@ -137,6 +140,8 @@ def main() -> None:
             repair.run(rows=args.repair_rows)
         elif part == "relabel":
             relabel.run(rows=args.relabel_rows)
+        elif part == "soak":
+            soak.run(rows=args.soak_rows, minutes=args.minutes)
         elif part == "columns":
             columns.run(rows=args.rows)
         elif part == "adding":
