@@ -61,9 +61,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _guard_streams()
     if argv is None:
-        from sce_desktop.log import scrub_stderr
+        from sce_desktop.log import scrub_crashes
 
-        scrub_stderr()
+        scrub_crashes()
     with _checked_stdout():
         return _main(_prepared(sys.argv[1:] if argv is None else argv))
 
@@ -83,9 +83,9 @@ def _main(arguments: Sequence[str]) -> int:
 
 def gui_main() -> int:
     """Open the window: the entry point of the launcher that has no terminal."""
-    from sce_desktop.log import scrub_stderr
+    from sce_desktop.log import scrub_crashes
 
-    scrub_stderr()
+    scrub_crashes()
     return main(["gui", *sys.argv[1:]])
 
 

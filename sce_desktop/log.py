@@ -54,8 +54,12 @@ class _PrivateFile(logging.handlers.RotatingFileHandler):
         return super()._open()
 
 
-def scrub_stderr() -> None:
-    """Let unexpected exceptions end on stderr as in the log, without what they say."""
+def scrub_crashes() -> None:
+    """Let unexpected exceptions end on stderr as in the log, without what they say; leave no core dumps.
+
+    For a process of our own: it changes hooks and limits of the whole process.
+    """
+    private.no_core_dumps()
 
     def report(error: BaseException | None) -> None:
         if error is not None and sys.stderr is not None:

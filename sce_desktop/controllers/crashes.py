@@ -24,7 +24,7 @@ from typing import Any
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 
 from sce_desktop.core import private, scrubbing
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import Safe, _
 
 log = logging.getLogger(__name__)
 _qt_log = logging.getLogger("qt")
@@ -38,7 +38,7 @@ class Crash:
     trace: str
 
     def __str__(self) -> str:
-        return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=self.kind)
+        return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=Safe(self.kind))
 
     @classmethod
     def from_error(cls, error: BaseException) -> Crash:

@@ -78,6 +78,14 @@ def narrow_all_in(folder: Path) -> None:
             narrow(path)
 
 
+def no_core_dumps() -> None:
+    """Keep the system from writing our memory, with the texts in it, to a file if the process dies."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+
+
 def mode_like(path: Path) -> int:
     """Return the mode for a file beside ``path``: who may use that one may use this; private without it."""
     try:
