@@ -8,7 +8,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, Qt, QTimer, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -17,13 +17,15 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.core.i18n import PSEUDO, _, language, right_to_left
+from sce_desktop.core.i18n import PSEUDO, Safe, _, language, right_to_left
+from sce_desktop.core.private import narrow_folders
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import set_offline
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.window.main_window import TITLE, MainWindow
 
 DESKTOP_FILE = "sce-desktop"
@@ -38,6 +40,7 @@ log = logging.getLogger(__name__)
 def main(path: Path | None, settings: Settings) -> int:
     """Show the window, with the project or table at ``path``, until it is closed; return the exit status."""
     set_offline(bool(settings["offline"]))
+    narrow_folders(paths.own_folders())
     start_log(paths.log_file())
     app = make_application()
     hooks = CrashHooks(paths.log_dir() / "faults.txt")
@@ -54,7 +57,9 @@ def main(path: Path | None, settings: Settings) -> int:
             if path is not None:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
             if hooks.last_fault:
-                log.error("The program died the last time:\n%s", hooks.last_fault)
+                log.error(
+                    "The program died the last time:\n%s", Safe(hooks.last_fault)
+                )  # places in the code alone
                 controllers.messages.notify_of_program(
                     _(
                         "SCE Desktop ended unexpectedly last time. Your projects are saved; "
@@ -74,7 +79,7 @@ def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
         real_parts(),
         theme,
         recent=RecentProjects(paths.data_dir() / "recent.json"),
-        state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
+        state=window_state(),
     )
 
 

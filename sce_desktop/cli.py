@@ -60,6 +60,10 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     _guard_streams()
+    if argv is None:
+        from sce_desktop.log import scrub_crashes
+
+        scrub_crashes()
     with _checked_stdout():
         return _main(_prepared(sys.argv[1:] if argv is None else argv))
 
@@ -79,6 +83,9 @@ def _main(arguments: Sequence[str]) -> int:
 
 def gui_main() -> int:
     """Open the window: the entry point of the launcher that has no terminal."""
+    from sce_desktop.log import scrub_crashes
+
+    scrub_crashes()
     return main(["gui", *sys.argv[1:]])
 
 
@@ -139,7 +146,9 @@ def _start(args: argparse.Namespace) -> None:
         os.environ.setdefault("HF_HUB_OFFLINE", "1")
     from sce_desktop import log as log_file
     from sce_desktop import paths, temporary
+    from sce_desktop.core import private
 
+    private.narrow_folders(paths.own_folders())  # an older version made them for everybody to read
     log_file.start_log(paths.log_file())
     temporary.sweep()
 

@@ -82,6 +82,11 @@ def user_dirs() -> dict[str, Path]:
     }
 
 
+def own_folders() -> tuple[Path, ...]:
+    """The folders that are the program's own and that nobody else is to read."""
+    return (config_dir(), data_dir(), cache_dir(), log_dir(), models_dir(), projects_dir())
+
+
 def _bundled(name: str) -> Path:
     package = Path(__file__).parent
     installed = package / "_bundled" / name

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop import paths
+from sce_desktop.core import private
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import LANGUAGES, N_, PSEUDO, _
 from sce_desktop.core.precision import AUTO, PRECISIONS
@@ -276,9 +277,9 @@ class Settings:
             json.dumps(self._unknown | self._overrides, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
         )
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
+            private.make_folder(self.file.parent)
             with temporary_beside(self.file) as aside:
-                with aside.open("w", encoding="utf-8") as stream:
+                with open(aside, "w", encoding="utf-8", opener=private.opener) as stream:
                     stream.write(text)
                     stream.flush()
                     os.fsync(stream.fileno())

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from sce_desktop import paths
+from sce_desktop.core.private import make_folder
 
 COMPANIONS: Final = ("-wal", "-shm", "-journal")
 """Endings of the files that SQLite keeps beside a database."""
@@ -118,7 +119,7 @@ def _write(line: dict[str, Any]) -> None:
     global _list
     if _list is None:
         folder = paths.cache_dir() / _LISTS
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         file = folder / f"{os.getpid()}-{uuid.uuid4().hex[:8]}.jsonl"
         file.touch(mode=0o600, exist_ok=False)
         stream = file.open("ab", buffering=0)

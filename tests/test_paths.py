@@ -32,5 +32,5 @@ def test_a_log_that_cannot_be_written_is_no_failure(tmp_path: Path) -> None:
     log.start_log(blocker / "log" / "x.log")
     file = tmp_path / "log" / "x.log"
     log.start_log(file)
-    logging.getLogger("test").info("kept")
+    logging.getLogger("sce_desktop.test").info("kept")
     assert "kept" in file.read_text(encoding="utf-8")

@@ -1,12 +1,12 @@
-"""Exceptions that nobody expected: caught wherever they come from, logged in full, shown without user data.
+"""Exceptions that nobody expected: caught wherever they come from, logged and shown without user data.
 
     hooks = CrashHooks(faults_file)     # sys, threading, unraisable, Qt messages, faulthandler
     hooks.crashed.connect(show)         # (Crash), in the GUI thread
     hooks.last_fault                    # what killed the program last time, or ""
     hooks.remove()
 
-The log on this machine keeps the whole traceback. What is shown and copied, a `Crash`, leaves out what an
-exception says, because that may be a text or a file name of the user: the places in the code are enough.
+What an exception says may be a text of the user: neither the log nor what is shown has it (`core.scrubbing`),
+and what is shown and copied, a `Crash`, has no file names either. The places in the code are enough.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import faulthandler
 import logging
 import sys
 import threading
-import traceback
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -24,11 +23,11 @@ from typing import Any
 
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, qInstallMessageHandler
 
-from sce_desktop.core.i18n import _
+from sce_desktop.core import private, scrubbing
+from sce_desktop.core.i18n import Safe, _
 
 log = logging.getLogger(__name__)
 _qt_log = logging.getLogger("qt")
-_PACKAGE_PARENT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,33 +38,12 @@ class Crash:
     trace: str
 
     def __str__(self) -> str:
-        return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=self.kind)
+        return _("SCE Desktop hit a bug ({kind}). The log has the details.", kind=Safe(self.kind))
 
     @classmethod
     def from_error(cls, error: BaseException) -> Crash:
         """Describe ``error`` and what led to it."""
-        parts: list[str] = []
-        seen: set[int] = set()
-        chain: BaseException | None = error
-        while chain is not None and id(chain) not in seen:
-            seen.add(id(chain))
-            frames = "".join(_place(frame) for frame in traceback.extract_tb(chain.__traceback__))
-            parts.append(f"{frames}{type(chain).__qualname__}\n")
-            chain = chain.__cause__ or (None if chain.__suppress_context__ else chain.__context__)
-        return cls(type(error).__qualname__, "\nthen\n".join(reversed(parts)))
-
-
-def _place(frame: traceback.FrameSummary) -> str:
-    """One line of a traceback; the path only from the package or site-packages on."""
-    path = Path(frame.filename)
-    with contextlib.suppress(ValueError):
-        path = path.relative_to(_PACKAGE_PARENT)
-    parts = path.parts
-    if "site-packages" in parts:
-        parts = parts[parts.index("site-packages") + 1 :]
-    elif path.is_absolute():
-        parts = parts[-1:]
-    return f"  {'/'.join(parts)}:{frame.lineno} in {frame.name}\n      {frame.line or ''}\n"
+        return cls(type(error).__qualname__, scrubbing.trace(error, files=False))
 
 
 class CrashHooks(QObject):
@@ -89,7 +67,7 @@ class CrashHooks(QObject):
         sys.unraisablehook = self._on_unraisable
         self._qt_before = qInstallMessageHandler(_log_qt_message)
         with contextlib.suppress(OSError):
-            faults_file.parent.mkdir(parents=True, exist_ok=True)
+            private.own_file(faults_file)
             if faults_file.exists():
                 self.last_fault = faults_file.read_text(encoding="utf-8", errors="replace").strip()
             self._faults = faults_file.open("w", encoding="utf-8")

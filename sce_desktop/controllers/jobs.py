@@ -48,6 +48,7 @@ from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.garbage import GuiCollector
 from sce_desktop.controllers.worker_thread import LaneThread, Work
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import Safe
 
 CATCH_UP_MS = 100  # longer than from one update to the next
 
@@ -326,4 +327,4 @@ class WorkerQueues:
             worker.close(0)  # all stop side by side
         for worker in self:
             while not worker.close(10):
-                log.warning("The worker %s is still at work", worker.name)
+                log.warning("The worker %s is still at work", Safe(worker.name))

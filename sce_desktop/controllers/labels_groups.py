@@ -6,7 +6,7 @@ label without a parent or a child is a span of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from sce_desktop.core.annotations import Label
@@ -36,6 +36,18 @@ def grouped(labels: Sequence[Label]) -> tuple[tuple[Label, ...], tuple[Span, ...
         spans.append(Span(len(ordered), len(ordered) + len(inside), parent))
         ordered += inside
     return tuple(ordered), tuple(spans)
+
+
+def ids_in(labels: Sequence[Label], parents: Collection[str]) -> frozenset[int]:
+    """Return the ids of the labels in the groups of ``parents``: a group without its name."""
+    top = roll_up(label.name for label in labels)
+    return frozenset(label.id for label in labels if label.id is not None and top[label.name] in parents)
+
+
+def parents_of(labels: Sequence[Label], ids: Collection[int]) -> frozenset[str]:
+    """Return the groups that the labels ``ids`` are in now."""
+    top = roll_up(label.name for label in labels)
+    return frozenset(top[label.name] for label in labels if label.id in ids and top[label.name] != label.name)
 
 
 def short_name(name: str, parent: str) -> str:

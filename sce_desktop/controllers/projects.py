@@ -13,6 +13,7 @@ from sce_desktop.controllers import work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.labels_groups import ids_in, parents_of
 from sce_desktop.controllers.messages import Messages, Tone
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.preferences import Preferences
@@ -155,7 +156,7 @@ class Projects(QObject):
                 path,
                 self._navigation.query,
                 self._navigation.current_row,
-                self._navigation.folded,
+                ids_in(self._workspace.labels, self._navigation.folded),
                 self._navigation.own_columns,
             )
             self.open_project(path)
@@ -203,7 +204,7 @@ class Projects(QObject):
         self._scorer.refresh()
         self._scorer.follow_version()
         query, row = self._view_state.shown_last(project.path)
-        self._navigation.folded = self._view_state.folded(project.path)
+        self._navigation.folded = parents_of(self._workspace.labels, self._view_state.folded(project.path))
         self._navigation.show_columns(self._view_state.own_columns(project.path, len(project.columns)))
         self._navigation.take_query(follow_runs(query, self._workspace.runs))
         self._workspace.projectOpened.emit(project)
@@ -233,7 +234,7 @@ class Projects(QObject):
             self._workspace.project.path,
             self._navigation.query,
             self._navigation.current_row,
-            self._navigation.folded,
+            ids_in(self._workspace.labels, self._navigation.folded),
             self._navigation.own_columns,
         )
         project, self._workspace.project = self._workspace.project, None

@@ -9,6 +9,7 @@ import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from sce_desktop.core import private
 from sce_desktop.temporary import temporary_beside
 
 _MOST = 12
@@ -93,7 +94,7 @@ class RecentProjects:
     def _write(self, entries: list[RecentProject]) -> None:
         text = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=1)
         with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            private.make_folder(self._file.parent)
             with temporary_beside(self._file) as aside:
-                aside.write_text(text, encoding="utf-8")
+                private.write_text(aside, text)
                 aside.replace(self._file)

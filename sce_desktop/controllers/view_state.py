@@ -1,4 +1,8 @@
-"""The last view of each project: filters, order, row, columns, groups. A review goes on where it stopped."""
+"""The last view of each project: filters, order, row, columns, groups. A review goes on where it stopped.
+
+The file lies outside the project, so it holds numbers only: no search, no filter by cells, no label's name.
+Those are remembered until the program ends.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +16,14 @@ from typing import Any
 
 from sce_desktop.controllers.own_columns import OwnColumn, read_columns
 from sce_desktop.controllers.queries import without_filters
+from sce_desktop.core import private
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
 
 MOST_PROJECTS = 30  # projects
+_TEXTS = ("search", "pattern", "cells")  # of a query
 MOST_ROW_IDS = 20_000  # that are named one by one: the file is written while the window closes
 
 
@@ -53,27 +59,40 @@ def from_json(stored: dict[str, Any]) -> RowQuery:
     return RowQuery(**found)
 
 
+def _without_texts(states: dict[str, Any]) -> dict[str, Any]:
+    """Leave out texts of the user, those too that an older version has kept."""
+    for state in states.values():
+        if isinstance(state, dict):
+            if isinstance(query := state.get("query"), dict):
+                state["query"] = {name: value for name, value in query.items() if name not in _TEXTS}
+            if isinstance(folded := state.get("folded"), list):
+                state["folded"] = [one for one in folded if type(one) is int]
+    return states
+
+
 class ViewState:
     """Views in a small file beside the settings. Losing it loses no work, so failed writes are silent."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._texts: dict[str, dict[str, Any]] = {}  # what is not in the file, by project
 
     def shown_last(self, project: Path) -> tuple[RowQuery, int | None]:
         """Return the query and the row that were shown last; every row from the top if nothing is known."""
         try:
             state = self._read()[str(project)]
             row = state.get("row")
-            return from_json(state["query"]), row if isinstance(row, int) else None
+            query = from_json(state["query"] | self._texts.get(str(project), {}))
+            return query, row if isinstance(row, int) else None
         except (KeyError, TypeError, ValueError, AttributeError):
             return RowQuery(), None
 
-    def folded(self, project: Path) -> frozenset[str]:
-        """Return the groups of labels that were folded, by the names of their parents."""
+    def folded(self, project: Path) -> frozenset[int]:
+        """Return the ids of the labels in the groups that were folded."""
         state = self._read().get(str(project))
         found = state.get("folded") if isinstance(state, dict) else None
         return (
-            frozenset(name for name in found if isinstance(name, str))
+            frozenset(label_id for label_id in found if type(label_id) is int)
             if isinstance(found, list)
             else frozenset()
         )
@@ -88,23 +107,25 @@ class ViewState:
         project: Path,
         query: RowQuery,
         row: int | None,
-        folded: Iterable[str] = (),
+        folded: Iterable[int] = (),
         columns: Iterable[OwnColumn] = (),
     ) -> None:
         """Remember where one is."""
         states = self._read()
         states.pop(str(project), None)
+        kept = to_json(query)
+        self._texts[str(project)] = {name: value for name, value in kept.items() if name in _TEXTS}
         states[str(project)] = {
-            "query": to_json(query),
+            "query": kept,
             "row": row,
             "folded": sorted(folded),
             "columns": [[column.place, column.width] for column in columns],
         }
-        newest = dict(list(states.items())[-MOST_PROJECTS:])
+        newest = _without_texts(dict(list(states.items())[-MOST_PROJECTS:]))
         with contextlib.suppress(OSError):
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            private.make_folder(self._file.parent)
             with temporary_beside(self._file) as aside:
-                aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
+                private.write_text(aside, json.dumps(newest, ensure_ascii=False))
                 aside.replace(self._file)
 
     def _read(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, Model
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import Reads
+from sce_desktop.core.private import make_folder
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import FinalSource, RowQuery
 from sce_desktop.core.runs import Run
@@ -170,7 +171,7 @@ def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: P
 
     report = Project.repair_file(path, copy, progress, overwrite=replace)
     for problem in report.problems:
-        log.info("Repair of %s: %s", path.name, problem)
+        log.info("Repair of %s: %s", path, problem)
     progress.warn(
         _(
             "Recovered: {rows}, {annotations}, {predictions}.",
@@ -281,7 +282,7 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
 
 def _make_folder(folder: Path) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
     except OSError as error:
         raise UserError(
             _(

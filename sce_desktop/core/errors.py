@@ -22,11 +22,12 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
 
     def __init__(self, path: Path, what: str) -> None:
         self.path = path
-        self.what = _("{name} {problem}.", name=path.name, problem=what)
+        name = Path(path.name)  # which the log may have, unlike other names
+        self.what = _("{name} {problem}.", name=name, problem=what)
         super().__init__(
             _(
                 '{name} {problem}: rescue what can be read with "sce-desktop project repair {name} COPY".',
-                name=path.name,
+                name=name,
                 problem=what,
             )
         )

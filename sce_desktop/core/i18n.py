@@ -17,7 +17,7 @@ from __future__ import annotations
 import gettext
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 DOMAIN = "sce_desktop"
@@ -43,6 +43,39 @@ class _Pseudo(gettext.NullTranslations):
 
     def pgettext(self, context: str, message: str) -> str:
         return self.gettext(message)
+
+
+class Message(str):
+    """A sentence of ours with what it was made of, so that the log can leave out what is not ours.
+
+    ``template`` is in the chosen language; ``values`` are those of its placeholders.
+    """
+
+    __slots__ = ("template", "values")
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, text: str, template: str, values: Mapping[str, object]) -> Message:  # noqa: D102
+        made = super().__new__(cls, text)
+        made.template, made.values = template, values
+        return made
+
+    def __getnewargs__(self) -> tuple[str, str, Mapping[str, object]]:
+        return str.__str__(self), self.template, self.values
+
+    def __str__(self) -> str:
+        """Itself: what an exception says stays a message."""
+        return self
+
+
+class Safe(str):
+    """A string that holds nothing of the user's and may be written to the log."""
+
+    __slots__ = ()
+
+
+def _made(template: str, values: Mapping[str, object]) -> Message:
+    return Message(template.format(**values) if values else template, template, values)
 
 
 class _State:
@@ -108,14 +141,12 @@ def right_to_left() -> bool:
 
 def _(message: str, /, **values: object) -> str:
     """Return ``message`` in the chosen language, its placeholders filled with ``values``."""
-    found = _State.catalogue.gettext(message)
-    return found.format(**values) if values else found
+    return _made(_State.catalogue.gettext(message), values)
 
 
 def pgettext(context: str, message: str, /, **values: object) -> str:
     """Return ``message`` as it is said in ``context``, where one word has two meanings."""
-    found = _State.catalogue.pgettext(context, message)
-    return found.format(**values) if values else found
+    return _made(_State.catalogue.pgettext(context, message), values)
 
 
 def N_(message: str) -> str:
@@ -125,20 +156,20 @@ def N_(message: str) -> str:
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """Return the form of the message for ``count`` things; ``{count}`` is written as the language does."""
-    return _State.catalogue.ngettext(one, many, count).format(count=number(count), **values)
+    return _made(_State.catalogue.ngettext(one, many, count), {"count": number(count), **values})
 
 
 def number(value: float, digits: int = 0) -> str:
     """Write a number with the language's separators: "1,234.5", "1.234,5"."""
     text = f"{value:,.{digits}f}"
     if _State.group == "," and _State.decimal == ".":
-        return text
-    return text.replace(",", "\0").replace(".", _State.decimal).replace("\0", _State.group)
+        return Safe(text)
+    return Safe(text.replace(",", "\0").replace(".", _State.decimal).replace("\0", _State.group))
 
 
 def percent(share: float, digits: int = 0) -> str:
     """Write a share (0 to 1) in per cent: "52%", "52 %"."""
-    return _State.percent.format(number(100 * share, digits))
+    return Safe(_State.percent.format(number(100 * share, digits)))
 
 
 def listed(names: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
+from sce_desktop.core.private import make_file
 from sce_desktop.temporary import temporary_beside
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -19,14 +20,17 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
     """Give a temporary path beside ``path`` to write to, and put that in its place at the end.
 
-    On any exception ``path`` stays as it was and nothing is left behind. Raises UserError if the disk is full
-    or the place is not to be written to, or if ``path`` exists, then or at the end, and ``overwrite`` is
-    False.
+    The temporary path is an empty file that only its owner can read; so is a new ``path``, and one that is
+    replaced keeps its mode. On any exception ``path`` stays as it was and nothing is left behind.
+
+    Raises UserError if the disk is full or the place is not to be written to, or if ``path`` exists, then or
+    at the end, and ``overwrite`` is False.
     """
     target = path.resolve()  # a link stays a link
     try:
         _check_place(path, target, overwrite=overwrite)
         with temporary_beside(target) as temporary:
+            make_file(temporary)
             yield temporary
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())

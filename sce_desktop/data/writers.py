@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.i18n import number as formatted
+from sce_desktop.core.private import FOLDER
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.core.tables import Cell
@@ -197,7 +198,7 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], a
     from xlsxwriter.exceptions import FileCreateError
 
     with temporary_beside(target) as folder:
-        folder.mkdir()
+        folder.mkdir(mode=FOLDER)
         workbook = xlsxwriter.Workbook(target, {"constant_memory": True, "tmpdir": str(folder)})
         sheet = workbook.add_worksheet()
         try:

@@ -44,7 +44,7 @@ def test_every_make_target_is_explained() -> None:
 
 FOLDERS = ("docs", "models", "packaging", "resources", "tests", "tools")
 DOCUMENTS = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(set((ROOT / "docs").rglob("*.md")) - {ROOT / "docs" / "reference" / "command-line.md"}),
     *sorted((ROOT / "packaging").glob("*.md")),
 ]

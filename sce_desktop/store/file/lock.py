@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
+from sce_desktop.core.private import FILE
+
 if sys.platform == "win32":
     import msvcrt
 
@@ -44,6 +46,16 @@ else:
         fcntl.flock(stream.fileno(), fcntl.LOCK_SH)
 
 
+def _open(path: Path, mode: int) -> IO[bytes]:
+    """Open the file of a lock; a new one has ``mode``, whatever the umask is."""
+    made = not path.exists()
+    stream = open(path, "ab", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+    if made and os.name == "posix":
+        with contextlib.suppress(OSError):
+            os.fchmod(stream.fileno(), mode)
+    return stream
+
+
 class FileLock:
     """An exclusive lock held by keeping a small file locked; the system frees it when the process dies.
 
@@ -51,8 +63,9 @@ class FileLock:
     SQLite holds on it in this process (https://www.sqlite.org/howtocorrupt.html, section 2.2).
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, mode: int = FILE) -> None:
         self.path = path
+        self._mode = mode  # of the file: whoever may write what it guards must be able to take the lock
         self._stream: IO[bytes] | None = None
 
     def acquire(self) -> bool:
@@ -61,7 +74,7 @@ class FileLock:
         Raises OSError where the file cannot be made or the file system knows no locks.
         """
         while True:
-            stream = self.path.open("ab")
+            stream = _open(self.path, self._mode)
             try:
                 taken = _take(stream)
             except OSError:
@@ -100,7 +113,7 @@ class SharedLock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock; waits while somebody is `alone`. OSError where the file cannot be made."""
-        self._stream = path.open("ab")
+        self._stream = _open(path, FILE)
         try:
             _share(self._stream)
         except OSError:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.names import LONGEST_NAME, check_name
+from sce_desktop.core.private import make_file
 from sce_desktop.store.annotations import coders
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import formats, migrations, schema
@@ -80,6 +81,7 @@ class _UpdatedCopy(Database):
         copy = Path(self._folder.name) / path.name
         parameters = "mode=ro&immutable=1" if immutable else "mode=ro"
         try:
+            make_file(copy)
             with (
                 known_failures(path),
                 contextlib.closing(connect(path, parameters)) as plain,
@@ -157,7 +159,9 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
 
 def write_schema(path: Path, *, name: str) -> None:
     """Make an empty project database at ``path``, which is an empty file."""
-    engine = sa.create_engine("sqlite://", creator=lambda: connect(path, "mode=rwc"), poolclass=sa.NullPool)
+    engine = sa.create_engine(
+        "sqlite://", creator=lambda: connect(path, "mode=rwc"), poolclass=sa.NullPool, hide_parameters=True
+    )
     with known_failures(path), engine.connect() as connection:
         connection.exec_driver_sql(f"PRAGMA page_size={PAGE_BYTES}")
         connection.exec_driver_sql(f"PRAGMA application_id={schema.APPLICATION_ID}")
@@ -175,7 +179,7 @@ def _set_log_aside(path: Path) -> None:
     log = path.with_name(f"{path.name}-wal")
     aside = log.with_name(f"{log.name}.of another file")
     log.replace(aside)
-    _LOG.warning("%s was not of %s: it is called %s now", log.name, path.name, aside.name)
+    _LOG.warning("%s was not of %s: it is called %s now", log, path, aside)
 
 
 def is_free(path: Path) -> bool:

@@ -20,6 +20,7 @@ from typing import Final
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.names import check_name
+from sce_desktop.core.private import make_file, mode_like
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import connect, file_uri
 from sce_desktop.store.file.failures import error_code
@@ -36,22 +37,22 @@ _SHM_IN_USE: Final = 128  # the byte of the "-shm" file that everybody has locke
 
 def lock_of(path: Path) -> FileLock:
     """Return the lock that whoever writes to the project ``path`` holds."""
-    return FileLock(path.with_name(f".{path.name}.lock"))
+    return FileLock(path.with_name(f".{path.name}.lock"), mode=mode_like(path))
 
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool, locked: bool = False) -> Iterator[Path]:
     """Give a place beside ``path`` for a database; move it to ``path`` at the end, remove it on failure.
 
-    The place is an empty file, and has no ending of ours, so that nobody takes what a crash leaves there for
-    a project. See `put_in_place`.
+    The place is an empty file that only its owner can read, as is a new project. It has no ending of ours, so
+    that nobody takes what a crash leaves there for a project. See `put_in_place`.
     """
     with explaining(path):
         check_target(path, overwrite=overwrite)
         target = path.resolve()
         with temporary_beside(target) as draft:
             # what is wrong with the folder is reported by the system, not by SQLite
-            draft.touch(exist_ok=False)
+            make_file(draft)
             yield draft
             put_in_place(draft, path, overwrite=overwrite, locked=locked)
 

@@ -12,6 +12,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop import paths
+from sce_desktop.core import private
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.errors import RescuedProject, UserError
 from sce_desktop.core.i18n import _, listed, ngettext, number
@@ -87,7 +88,7 @@ def rescue(database: Database) -> UserError:
             copy = copy.with_name(f"{path.stem} (rescued {number}){path.suffix}")
         try:
             if folder != path.parent:
-                folder.mkdir(parents=True, exist_ok=True)
+                private.make_folder(folder)
             backup(database, copy, SilentProgress())
         except (UserError, OSError, sqlite3.Error) as error:
             why = why or str(error)
@@ -104,6 +105,7 @@ def rescue(database: Database) -> UserError:
             )
     log, kept = (path.with_name(f"{path.name}-wal{ending}") for ending in ("", ".rescued"))
     with contextlib.suppress(OSError):
+        private.make_file(kept)
         shutil.copyfile(log, kept)
         why = " ".join((why, _("The latest changes are in {file}.", file=kept))).strip()
     failed = _(

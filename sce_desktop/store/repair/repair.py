@@ -11,6 +11,7 @@ from typing import Final
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.private import make_file
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.file import opening, placing, schema, wal
 from sce_desktop.store.file.database import connect
@@ -98,6 +99,7 @@ def _undisturbed(path: Path, draft: Path) -> Iterator[Path]:
 def _copy_open(path: Path, copy: Path) -> None:
     """Copy a project that others write to, as it is at this moment; where SQLite can no more, do nothing."""
     try:
+        make_file(copy)
         with (
             contextlib.closing(connect(path, "mode=ro")) as plain,
             contextlib.closing(sqlite3.connect(copy)) as target,

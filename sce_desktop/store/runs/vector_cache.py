@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.private import own_file
 from sce_desktop.store.file.lock import SharedLock
 
 _LOG = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class VectorCache:
         self._users: SharedLock | None = None
         self._connection: sqlite3.Connection | None = None
         with self._mutex, self._harmless():
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            own_file(self._path)
             self._users = SharedLock(self._path.with_name(self._path.name + ".lock"))
             self._open()
 
@@ -163,6 +164,7 @@ class VectorCache:
                 _LOG.warning("vector cache is damaged: starting afresh")
                 for ending in ("", "-wal", "-shm", "-journal"):
                     self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+                own_file(self._path)
                 self._open()
         except (sqlite3.Error, OSError, _DamagedError) as error:
             _LOG.warning("vector cache not used: %s", error)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import N_, _
+from sce_desktop.core.i18n import N_, Safe, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
@@ -146,7 +146,7 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
             if process.returncode or not target.exists():
                 output.seek(0)
                 lines = output.read().decode(errors="replace").split("\n")
-                log.error("UMAP failed:\n%s", "\n".join(lines))
+                log.error("UMAP failed:\n%s", Safe("\n".join(lines)))  # it is given numbers alone
                 reason = next(filter(None, map(str.strip, reversed(lines))), _("it was stopped"))
                 raise UserError(_("UMAP failed ({reason}): use PCA.", reason=reason))
         return _framed(np.load(target, allow_pickle=False))

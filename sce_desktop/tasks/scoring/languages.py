@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop import paths
+from sce_desktop.core.i18n import Safe
 from sce_desktop.core.languages import ENGLISH, OTHER, UNKNOWN, Languages, code_of
 from sce_desktop.core.scripts import foreign_script, has_letters
 
@@ -77,7 +78,7 @@ def _detector() -> Any:
     places = [Path(place) / "resources" for place in (spec.submodule_search_locations or ())] if spec else []
     file = next((f for p in (*places, paths.resources_dir()) if (f := p / _MODEL_FILE).is_file()), None)
     if file is None:
-        _log.warning("There is no %s: languages are told by script alone.", _MODEL_FILE)
+        _log.warning("There is no %s: languages are told by script alone.", Safe(_MODEL_FILE))
         return None
     import fasttext
 

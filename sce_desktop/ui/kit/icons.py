@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QAbstractButton, QApplication
 from shiboken6 import isValid
 
 from sce_desktop import paths
+from sce_desktop.core.i18n import Safe
 from sce_desktop.ui.kit.theme import MARK_RADIUS, px, tokens
 
 log = logging.getLogger(__name__)
@@ -42,7 +43,7 @@ def svg_file(name: str, colour: str) -> str:
     try:
         source = (paths.resources_dir() / "icons" / f"{name}.svg").read_text(encoding="utf-8")
     except OSError:
-        log.warning("There is no icon named %s", name)  # every button has words too
+        log.warning("There is no icon named %s", Safe(name))  # every button has words too
         return ""
     file = Path(_folder().name) / f"{name}-{colour.lstrip('#')}.svg"
     file.write_text(source.replace("currentColor", colour), encoding="utf-8")

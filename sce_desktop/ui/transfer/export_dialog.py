@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from PySide6.QtCore import QSettings, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop import paths
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.projects import Projects
@@ -33,6 +32,7 @@ from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
+from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.transfer.reading_form import delimiter_name
 
 ROWS = (
@@ -76,7 +76,7 @@ class ExportDialog(ProjectDialog):
         self._navigation = navigation
         self._projects = projects
         self._facts: ExportFacts | None = None
-        self._state = QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat)
+        self._state = window_state()
         self._build()
         self._on_format()
         self._count()

@@ -30,6 +30,7 @@ from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
+from sce_desktop.log import ScrubbedFormatter
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 from sce_desktop.ui.kit.visibility import VisibilityGate
@@ -132,11 +133,13 @@ class _LogLines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
-        self.setFormatter(logging.Formatter("%(asctime)s  %(levelname)s  %(message)s", "%H:%M:%S"))
+        self.setFormatter(
+            ScrubbedFormatter("%(asctime)s  %(levelname)s  %(message)s", "%H:%M:%S", traces=False)
+        )
         self.new: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = self.format(logging.makeLogRecord({**record.__dict__, "exc_info": None, "exc_text": None}))
+        line = self.format(record)
         self.new = [*self.new[-_MOST_LINES:], line]
 
     def fetch(self) -> list[str]:
