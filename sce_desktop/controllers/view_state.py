@@ -100,11 +100,19 @@ class ViewState:
             "folded": sorted(folded),
             "columns": [[column.place, column.width] for column in columns],
         }
-        newest = dict(list(states.items())[-MOST_PROJECTS:])
+        self._write(dict(list(states.items())[-MOST_PROJECTS:]))
+
+    def forget(self, project: Path) -> None:
+        """Forget how a project was shown: what was searched for in it, too."""
+        states = self._read()
+        if states.pop(str(project), None) is not None:
+            self._write(states)
+
+    def _write(self, states: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
             self._file.parent.mkdir(parents=True, exist_ok=True)
             with temporary_beside(self._file) as aside:
-                aside.write_text(json.dumps(newest, ensure_ascii=False), encoding="utf-8")
+                aside.write_text(json.dumps(states, ensure_ascii=False), encoding="utf-8")
                 aside.replace(self._file)
 
     def _read(self) -> dict[str, Any]:
