@@ -237,6 +237,11 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
                 connection, column, ids, most=most, containing=containing, progress=progress
             )
 
+    def has_row(self, row_id: int) -> bool:
+        """Whether there is a row of that number: one that was deleted for good has left a gap."""
+        with self._database.read() as connection:
+            return rows.exists(connection, row_id)
+
     def rows(self, ids: Ids) -> list[Row]:
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:
