@@ -306,7 +306,7 @@ STEPS = {
     "between the copies": (purge, "_clean_copy", 1),
     "in the transaction": (purge.Records, "drop_history", 2),
     "after the transaction": (pending, "write", 1),
-    "before the file is written anew": (purge, "_compact", 2),
+    "before the file is rewritten": (purge, "_compact", 2),
     "at the end": (pending, "remove", 0),
 }
 

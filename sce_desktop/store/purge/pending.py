@@ -1,6 +1,6 @@
 """The note beside a project that something is being deleted for good: whoever is killed goes on by it.
 
-It is there from before the first record goes until the file has been written anew, and holds numbers alone.
+It is there from before the first record goes until the file has been rewritten, and holds numbers alone.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Pending:
     imports: int
     scope: PurgeScope
     copies: bool  # whether copies of the project are to lose the same
-    deleted: bool = False  # all of it: what is left to do is to write the file anew
+    deleted: bool = False  # all of it: what is left to do is to rewrite the file
 
 
 def note_of(project: Path) -> Path:

@@ -2,7 +2,7 @@
 
 A note beside the project says what goes (`pending`). Then text vectors and copies lose it, which loses
 nothing while the project has it, and last the project itself: its records in one transaction, overwritten
-with zeros where they lay; then the file is written anew, so that nothing is left of what older programs
+with zeros where they lay; then the file is rewritten, so that nothing is left of what older programs
 deleted. Only then the note goes. Opening a project with a note finishes what it says.
 """
 
@@ -155,7 +155,7 @@ def _delete(plain: sqlite3.Connection, scope: PurgeScope, rows: Rows, names: cou
 
 
 def _compact(plain: sqlite3.Connection) -> bool:
-    """Write the file anew and empty its log; return whether somebody reads the old state still."""
+    """Rewrite the file and empty its log; return whether somebody reads the old state still."""
     plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     plain.execute("VACUUM")
     (busy, *_rest) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -227,13 +227,13 @@ def _can_write(path: Path) -> bool:
 
 
 def _check_room(path: Path, others: Collection[Path]) -> None:
-    """Refuse where writing the files anew might not fit."""
+    """Refuse where rewriting the files might not fit."""
     largest = max(file.stat().st_size for file in (path, *others))
     free = shutil.disk_usage(path.parent).free
     if free < 2 * largest + _ROOM_BESIDE:
         raise UserError(
             _(
-                "There is not enough disk space to write {name} anew: free some space, then try again."
+                "There is not enough disk space to rewrite {name}: free some space, then try again."
                 " Nothing was deleted.",
                 name=path.name,
             )
