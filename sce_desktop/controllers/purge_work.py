@@ -61,6 +61,5 @@ def purge(path: Path, scope: PurgeScope, *, with_copies: bool, progress: Progres
     except Cancelled:
         return Project.open(path)
     project = Project.open(path)
-    said = purging.describe_report(report, with_copies=with_copies)
-    project.finished_purge = " ".join(said)
+    project.finished_purge = " ".join(purging.describe_report(report, with_copies=with_copies))
     return project

@@ -57,9 +57,9 @@ def annotator_ids(project: Project, name: str) -> tuple[int, ...]:
 
 def describe(effect: PurgeEffect) -> list[str]:
     """Return what goes, a sentence each."""
-    said = []
+    sentences = []
     if effect.rows:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} row is deleted, with its cells and scores.",
                 "{count} rows are deleted, with their cells and scores.",
@@ -68,7 +68,7 @@ def describe(effect: PurgeEffect) -> list[str]:
         )
     if effect.labels:
         names = _quoted(effect.labels)
-        said.append(
+        sentences.append(
             ngettext(
                 "The label {names} is deleted.",
                 "The labels {names} are deleted.",
@@ -78,7 +78,7 @@ def describe(effect: PurgeEffect) -> list[str]:
         )
     if effect.annotators:
         names = _quoted(effect.annotators)
-        said.append(
+        sentences.append(
             ngettext(
                 "The annotator {names} is deleted.",
                 "The annotators {names} are deleted.",
@@ -87,20 +87,20 @@ def describe(effect: PurgeEffect) -> list[str]:
             )
         )
     if effect.annotations:
-        said.append(
+        sentences.append(
             ngettext("{count} annotation is deleted.", "{count} annotations are deleted.", effect.annotations)
         )
     if effect.notes:
-        said.append(ngettext("{count} note is deleted.", "{count} notes are deleted.", effect.notes))
+        sentences.append(ngettext("{count} note is deleted.", "{count} notes are deleted.", effect.notes))
     if effect.runs:
-        said.append(
+        sentences.append(
             ngettext(
                 "The scores of {count} run are deleted: score the rows again.",
                 "The scores of {count} runs are deleted: score the rows again.",
                 effect.runs,
             )
         )
-    said.append(
+    sentences.append(
         ngettext(
             "The undo history is deleted, too ({count} step).",
             "The undo history is deleted, too ({count} steps).",
@@ -109,7 +109,7 @@ def describe(effect: PurgeEffect) -> list[str]:
         if effect.steps
         else _("The undo history is empty already.")
     )
-    return said
+    return sentences
 
 
 def describe_copies(effect: PurgeEffect) -> str:
@@ -126,9 +126,9 @@ def describe_copies(effect: PurgeEffect) -> str:
 
 def describe_rest(effect: PurgeEffect) -> list[str]:
     """Return what remains whatever is done, a sentence each."""
-    said = []
+    sentences = []
     if effect.repeated:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} row that stays has the same text.",
                 "{count} rows that stay have the same text.",
@@ -136,7 +136,7 @@ def describe_rest(effect: PurgeEffect) -> list[str]:
             )
         )
     if effect.versions:
-        said.append(
+        sentences.append(
             ngettext(
                 "The fine-tuned {names} learned from it and stays: delete it under Fine-tune.",
                 "The fine-tuned {names} learned from it and stay: delete them under Fine-tune.",
@@ -144,21 +144,21 @@ def describe_rest(effect: PurgeEffect) -> list[str]:
                 names=listed(list(effect.versions)),
             )
         )
-    said.append(_("Exported files, the original table and copies in other folders are not changed."))
-    return said
+    sentences.append(_("Exported files, the original table and copies in other folders are not changed."))
+    return sentences
 
 
 def describe_report(report: PurgeReport, *, with_copies: bool) -> list[str]:
     """Return what was done and what is left, a sentence each; the first one says that it is done."""
-    said = [_("Deleted for good.")]
+    sentences = [_("Deleted for good.")]
     if report.cleaned:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} copy was cleaned, too.", "{count} copies were cleaned, too.", len(report.cleaned)
             )
         )
     if report.effect.copies and not with_copies:
-        said.append(
+        sentences.append(
             ngettext(
                 "{count} copy still has it: {names}.",
                 "{count} copies still have it: {names}.",
@@ -166,7 +166,7 @@ def describe_report(report: PurgeReport, *, with_copies: bool) -> list[str]:
                 names=_quoted(copy.name for copy in report.effect.copies),
             )
         )
-    return [*said, *report.remains, *describe_rest(report.effect)]
+    return [*sentences, *report.remains, *describe_rest(report.effect)]
 
 
 def _quoted(names: Iterable[str]) -> str:

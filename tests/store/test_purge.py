@@ -269,13 +269,13 @@ def test_copies_of_older_versions_are_cleaned_and_stay_old(tmp_path: Path) -> No
     assert len(list(tmp_path.glob("*.sce"))) == 2
 
 
-def test_copies_stay_where_they_are_to(path: Path, tmp_path: Path) -> None:
+def test_copies_may_stay(path: Path, tmp_path: Path) -> None:
     report = Project.purge_file(path, PurgeScope(notes=True), with_copies=False)
     assert report.cleaned == ()
     assert set(held(tmp_path, NOTE)) == {"saved.sce", "elsewhere.sce"}
 
 
-def test_a_copy_that_is_open_is_told(path: Path, tmp_path: Path) -> None:
+def test_a_copy_that_is_open_is_named(path: Path, tmp_path: Path) -> None:
     with Project.open(path.with_name("saved.sce")):
         report = Project.purge_file(path, PurgeScope(notes=True))
     assert [copy.name for copy in report.cleaned] == ["elsewhere.sce"]
@@ -311,6 +311,7 @@ STEPS = {
 }
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("what", ["rows", "label"])
 def test_killed_at_any_step(path: Path, tmp_path: Path, step: str, what: str) -> None:
@@ -379,7 +380,30 @@ def test_a_note_of_another_project_is_removed(path: Path) -> None:
     assert not pending.note_of(path).exists()
 
 
-def test_a_purge_that_cannot_be_finished_is_told(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("step", "gone"), [("_delete", False), ("_compact", True)])
+def test_a_failure_says_what_is_deleted(
+    path: Path, monkeypatch: pytest.MonkeyPatch, step: str, gone: bool
+) -> None:
+    def full(plain: sqlite3.Connection, *_: object) -> bool:
+        (pages,) = plain.execute("PRAGMA page_count").fetchone()
+        plain.execute(f"PRAGMA max_page_count={pages}")
+        plain.execute("CREATE TABLE large AS SELECT zeroblob(1000000)")
+        return False
+
+    with monkeypatch.context() as patch:
+        patch.setattr(purge, step, full)
+        words = "It is deleted, but" if gone else r"Nothing was deleted from p\.sce: The disk is full"
+        with pytest.raises(UserError, match=words):
+            Project.purge_file(path, PurgeScope(rows=(4,)), with_copies=False)
+    assert pending.note_of(path).exists() == gone
+    with Project.open(path) as project:
+        assert (4 in project.row_ids()) == (not gone)
+        assert bool(project.finished_purge) == gone
+        assert project.verify() == []
+    assert not pending.note_of(path).exists()
+
+
+def test_a_purge_that_cannot_be_finished_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object) -> bool:
         raise UserError("The disk is full: free some space.")
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import purge_work
+from sce_desktop.controllers import purge_work, review_work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import UserError
@@ -77,6 +78,9 @@ def test_rows_go(qtbot: QtBot, controllers: Controllers, path: Path) -> None:
     open_in(qtbot, controllers, path)
     controllers.navigation.set_query(RowQuery(search="crushed"))
     controllers.navigation.set_current_row(4)
+    places = path.with_name("places.json")
+    controllers.projects._view_state.keep(path, controllers.navigation.query, 4)
+    assert "crushed" in places.read_text(encoding="utf-8")
     dialog = shown(qtbot, controllers)
     assert choices(dialog) == [ROWS, FILTERED, NOTES, LABEL, ANNOTATOR, HISTORY]
     assert dialog.what.currentText() == "Row 4"
@@ -90,6 +94,7 @@ def test_rows_go(qtbot: QtBot, controllers: Controllers, path: Path) -> None:
     project = delete(qtbot, controllers, dialog)
     assert project.row_ids().tolist() == [1, 2, 3, 5]
     assert controllers.navigation.query == RowQuery()  # what was searched for is forgotten
+    assert "crushed" not in places.read_text(encoding="utf-8")
     assert any(words.startswith("Deleted for good. 1 copy was cleaned, too.") for _, words in heard)
     for file in path.parent.glob("*.sce"):
         assert b"Driver was kind" not in file.read_bytes()
@@ -152,9 +157,19 @@ def test_what_fails_is_told_and_the_project_is_back(
 
 
 def test_where_it_is_found(
-    qtbot: QtBot, real_window: MainWindow, controllers: Controllers, path: Path
+    qtbot: QtBot,
+    real_window: MainWindow,
+    controllers: Controllers,
+    path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     project = open_in(qtbot, controllers, path)
+    (coder,) = project.coders()
+    agreement = SimpleNamespace(rows=0, same=0.0, kappa=None, alpha=None)
+    found = SimpleNamespace(coder=coder, lines=[(None, agreement, "No row in common.")])
+    own = SimpleNamespace(rows=0)
+    # What computes it takes a while to import, and is not what this is about.
+    monkeypatch.setattr(review_work, "agreements", lambda _project, *, progress: ([found], own))
     asked: list[PurgeScope | None] = []
     controllers.navigation.purgeAsked.disconnect(real_window.menus.ask_purge)
     controllers.navigation.purgeAsked.connect(asked.append)
@@ -165,16 +180,17 @@ def test_where_it_is_found(
     panel.list.setCurrentIndex(panel.model.index(0, 0))
     labels = LabelMenu(panel, editable=True, several=False)
     next(action for action in labels.actions() if action.text() == "Delete for good…").trigger()
+    editor = panel.show_details()
+    assert editor is not None
+    editor.purge_button.click()
     dialog = AgreementDialog(controllers.workspace, controllers.navigation, controllers.edits, real_window)
     qtbot.waitUntil(dialog.purge_button.isEnabled)
     dialog.purge_button.click()
-    (coder,) = project.coders()
-    assert asked == [PurgeScope(rows=(2, 4)), PurgeScope(labels=(1,)), PurgeScope(annotators=(coder.id,))]
+    label, annotator = PurgeScope(labels=(1,)), PurgeScope(annotators=(coder.id,))
+    assert asked == [PurgeScope(rows=(2, 4)), label, label, annotator]
     entry = next(one for one in real_window.menus.all_actions() if one.text() == "Delete for &good…")
     entry.trigger()
-    found = [
-        one for one in QApplication.topLevelWidgets() if isinstance(one, PurgeDialog) and one.isVisible()
-    ]
-    assert len(found) == 1
-    qtbot.waitUntil(lambda: found[0].sure.isEnabled())
-    found[0].reject()
+    dialogs = [one for one in QApplication.topLevelWidgets() if isinstance(one, PurgeDialog)]
+    (opened,) = [one for one in dialogs if one.isVisible()]
+    qtbot.waitUntil(lambda: opened.sure.isEnabled())
+    opened.reject()

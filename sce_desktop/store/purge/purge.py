@@ -47,7 +47,7 @@ def purge_project(
 
     Raises:
         UserError: The project is open, cannot be written, is damaged, or there is not enough space. Nothing
-            has been deleted then, or, where the sentence says so, the rest is deleted at the next opening.
+            has been deleted from it then; or all is, and the next opening rewrites the file. It says which.
     """
     progress = progress or SilentProgress()
     path = path.resolve()
@@ -61,7 +61,11 @@ def purge_project(
         progress.check()
         order = Pending(made, imports, scope, with_copies)
         pending.write(path, order)
-        return _carry_out(path, order, effect, progress)
+        try:
+            with known_failures(path), explaining(path):
+                return _carry_out(path, order, effect, progress)
+        except UserError as error:
+            raise _unfinished(path, error) from error
 
 
 def finish(path: Path) -> str:
@@ -91,6 +95,22 @@ def finish(path: Path) -> str:
         return failed
     done = _("Deleting for good was interrupted. It is finished now and cannot be undone.")
     return " ".join((done, *report.remains))
+
+
+def _unfinished(path: Path, error: UserError) -> UserError:
+    """Return what to say of a purge that failed; give it up where it has taken nothing out."""
+    left = pending.read(path)
+    if left is not None and left.deleted:
+        return UserError(
+            _(
+                "It is deleted, but {name} could not be rewritten: {reason} That is done when the project is"
+                " opened again.",
+                name=path.name,
+                reason=error,
+            )
+        )
+    pending.remove(path)
+    return UserError(_("Nothing was deleted from {name}: {reason}", name=path.name, reason=error))
 
 
 def _carry_out(path: Path, order: Pending, effect: PurgeEffect, progress: Progress) -> PurgeReport:

@@ -79,6 +79,7 @@ class AgreementDialog(ProjectDialog):
         self.remove_button.clicked.connect(self._remove)
         self.purge_button = QPushButton(_("Delete for good…"))
         self.purge_button.setAccessibleName(_("Delete this annotator for good"))
+        self.purge_button.setToolTip(_("From the history and copies too; cannot be undone"))
         self.purge_button.clicked.connect(self._purge)
         self.buttons.addButton(self.purge_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.remove_button, QDialogButtonBox.ButtonRole.ActionRole)

@@ -305,6 +305,7 @@ class LabelsPanel(QWidget):
             return None
         label = self.model.label(self.list.currentIndex())
         editor = LabelEditor(self._workspace, self._edits, self._preferences, label, self.window())
+        editor.purgeAsked.connect(self.ask_purge)
         return open_dialog(editor)
 
     @Slot()
