@@ -284,6 +284,29 @@ def test_a_copy_that_is_open_is_named(path: Path, tmp_path: Path) -> None:
     assert set(held(tmp_path, NOTE)) == {"saved.sce"}
 
 
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE label_sets SET labels = '[{}]'",
+        "UPDATE label_sets SET labels = 'none'",
+        "UPDATE model_versions SET metrics = '['",
+        "UPDATE audits SET frame = 7",
+        "PRAGMA user_version=99",
+        "CREATE TABLE foreign_table (a)",
+    ],
+)
+def test_a_damaged_copy_is_named(path: Path, damage: str) -> None:
+    with closing(sqlite3.connect(path.with_name("saved.sce"))) as plain, plain:
+        plain.execute(damage)
+    report = Project.purge_file(path, PurgeScope(rows=(4,), labels=(1,)))
+    assert [copy.name for copy in report.cleaned] == ["elsewhere.sce"]
+    (sentence,) = report.remains
+    assert sentence.startswith(f"{path.with_name('saved.sce')} still has it: ")
+    assert "damaged" in sentence
+    with Project.open(path) as project:
+        assert 4 not in project.row_ids()
+
+
 def test_refused_while_open(path: Path) -> None:
     with Project.open(path), pytest.raises(UserError, match=r"p\.sce is open"):
         Project.purge_file(path, PurgeScope(notes=True))

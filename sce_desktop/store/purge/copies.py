@@ -86,4 +86,4 @@ def _is_project(file: Path) -> bool:
 
 def sentence(error: Exception) -> str:
     """Return why a copy was left as it is."""
-    return str(error) if isinstance(error, (UserError, Malformed)) else type(error).__name__
+    return str(error) if isinstance(error, UserError) else _("it is damaged.")

@@ -11,6 +11,7 @@ from typing import Any, Final
 from sce_desktop.core.purging import PurgeEffect, PurgeScope
 from sce_desktop.store.purge import copies
 from sce_desktop.store.purge.records import LabelNames, Records
+from sce_desktop.store.repair.stored import read_json, read_labels
 from sce_desktop.store.sql import LAST_ROW
 
 Names = tuple[LabelNames, list[str]]
@@ -83,8 +84,8 @@ def texts(plain: sqlite3.Connection, row_ids: Collection[int]) -> Iterator[list[
 def _runs(plain: sqlite3.Connection, label_ids: set[int]) -> int:
     if not label_ids:
         return 0
-    stored = [json.loads(labels) for (labels,) in plain.execute("SELECT labels FROM runs")]
-    return sum(any(label["id"] in label_ids for label in labels) for labels in stored)
+    known = [read_labels(stored) for (stored,) in plain.execute("SELECT labels FROM runs")]
+    return sum(any(label.id in label_ids for label in labels) for labels in known)
 
 
 def _versions(
@@ -95,7 +96,7 @@ def _versions(
         return ()
     found = []
     for name, stored in plain.execute("SELECT name, settings FROM model_versions ORDER BY id"):
-        settings = json.loads(stored)
+        settings = read_json(stored)
         learned = settings.get("row_ids") if isinstance(settings, dict) else None
         known = settings.get("label_ids") if isinstance(settings, dict) else None
         if (isinstance(learned, list) and rows.intersection(learned)) or (

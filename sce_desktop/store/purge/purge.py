@@ -29,7 +29,6 @@ from sce_desktop.store.file.placing import explaining, lock_of
 from sce_desktop.store.purge import copies, counting, pending
 from sce_desktop.store.purge.pending import Pending
 from sce_desktop.store.purge.records import Records
-from sce_desktop.store.repair.stored import Malformed
 from sce_desktop.store.runs.vector_cache import VectorCache
 
 _LOG = logging.getLogger(__name__)
@@ -191,7 +190,7 @@ def _clean_copy(copy: Path, scope: PurgeScope, rows: Rows, names: counting.Names
         with _alone(copy), known_failures(copy), _opened(copy) as plain:
             _delete(plain, scope, rows, names)
             _compact(plain)
-    except (UserError, Malformed, OSError, sqlite3.Error) as error:
+    except (UserError, OSError, sqlite3.Error, ValueError, TypeError, KeyError) as error:
         _LOG.warning("a copy was not cleaned: %s", type(error).__name__)
         return copies.sentence(error)
     return ""

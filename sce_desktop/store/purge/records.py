@@ -20,6 +20,7 @@ from sce_desktop.core.labels import label_key
 from sce_desktop.store.annotations.coders import REPEAT
 from sce_desktop.store.file import schema
 from sce_desktop.store.purge import wordings
+from sce_desktop.store.repair.stored import read_json, read_labels
 
 LabelNames = dict[int, list[str]]
 """All names that each label bears or has borne, by its id, the present one first."""
@@ -155,10 +156,10 @@ class Records:
         """Return all names that each label bears or has borne, the present one first."""
         names = {id_: [name] for id_, name in self._plain.execute("SELECT id, name FROM labels")}
         for (stored,) in self._plain.execute("SELECT labels FROM label_sets ORDER BY id DESC"):
-            for label in json.loads(stored):
-                borne = names.setdefault(label["id"], [])
-                if label["name"] not in borne:
-                    borne.append(label["name"])
+            for label in read_labels(stored):
+                borne = names.setdefault(label.id or 0, [])
+                if label.name not in borne:
+                    borne.append(label.name)
         return names
 
     def drop_labels(self, label_ids: Collection[int]) -> None:
@@ -189,7 +190,8 @@ class Records:
             self._drop_silent_coders()
         for table in ("runs", "label_sets"):
             for record, stored in plain.execute(f"SELECT id, labels FROM {table}").fetchall():
-                labels = json.loads(stored)
+                read_labels(stored)  # refuses what makes no sense
+                labels = read_json(stored)
                 kept = wordings.without(labels, set(label_ids), keys, present)
                 if kept == labels:
                     continue
@@ -236,7 +238,7 @@ class Records:
             going = {id_ for (id_,) in self._plain.execute("SELECT id FROM temp.going")}
         found = self._plain.execute("SELECT id, settings, metrics FROM model_versions").fetchall()
         for version, *stored in found:
-            before: list[Any] = [json.loads(text) for text in stored]
+            before: list[Any] = [read_json(text) for text in stored]
             after = [wordings.cleaned(one, going, names or {}) for one in before]
             if after != before:
                 self._plain.execute(
