@@ -514,6 +514,9 @@ def open_project(path: Path, *, read_only: bool = False) -> Project:
     from sce_desktop.store.project import Project
 
     project = Project.open(path, read_only=read_only, older=read_only)
+    if project.finished_purge:
+        with contextlib.suppress(OSError):
+            print(project.finished_purge, file=sys.stderr, flush=True)
     if project.read_only and not read_only:
         project.close()
         raise UserError(project.read_only_reason)

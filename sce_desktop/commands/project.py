@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options, project_finetune
+from sce_desktop.commands import options, project_finetune, project_purge
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -90,6 +90,8 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "backup", "copy the project, even while it is in use", backup)
     action.add_argument("copy", type=Path, metavar="COPY", help="file to write")
     options.add_force(action)
+    action = _add(actions, "purge", "delete rows, notes, labels or annotators for good", project_purge.run)
+    project_purge.add_options(action)
     _add(actions, "verify", "check the project for damage", verify)
     action = _add(actions, "repair", "rescue readable data into a new project", repair)
     action.add_argument("copy", type=Path, metavar="COPY", help="file to write")

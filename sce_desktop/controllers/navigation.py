@@ -30,6 +30,7 @@ class Navigation(QObject):
     guideAsked = Signal(object)  # the widget whose page of the guide is to be shown
     foldsChanged = Signal()  # ``folded`` is
     ownColumnsChanged = Signal()  # ``own_columns`` are
+    purgeAsked = Signal(object)  # `PurgeScope` that is to be deleted for good, or None: what is selected
     panelAsked = Signal(object)  # title of a panel below that is to be shown
 
     def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.controllers import work
+from sce_desktop.controllers import purge_work, work
 from sce_desktop.controllers.edits import Edits
 from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job
@@ -24,6 +24,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.errors import RescuedProject
 from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.tables import TableOptions
 
@@ -164,6 +165,36 @@ class Projects(QObject):
         job.finished.connect(open_saved)
         return job
 
+    def purge(self, scope: PurgeScope, *, with_copies: bool) -> None:
+        """Delete from the open project for good: it is closed for that and opened again."""
+        if self._workspace.project is None:
+            return
+        path = self._workspace.project.path
+
+        def closed() -> None:
+            self._close_now()
+            self._view_state.forget(path)
+            job = self._workspace.workers.files.submit(
+                purge_work.purge, path, scope, with_copies=with_copies, title=_("Deleting for good")
+            )
+            job.finished.connect(self._on_purged)
+            job.failed.connect(lambda error: self._on_not_purged(path, error))
+            job.cancelled.connect(lambda: self.open_project(path))
+
+        self._workspace.work.stop_then(closed)
+
+    def _on_purged(self, project: Project) -> None:
+        if self._closing or self._workspace.project is not None:
+            project.close()
+        else:
+            self._switch(project, [], score=False, tone="info")
+
+    def _on_not_purged(self, path: Path, error: object) -> None:
+        if not self._closing:
+            self.open_project(path)
+            self._messages.notify_error(error)
+            self._messages.notificationLasts.emit()
+
     def shut_down(self) -> None:
         """Stop all work, close the project and emit ``settled``: what the window waits for before it goes."""
         self._closing = True
@@ -209,11 +240,13 @@ class Projects(QObject):
         self._navigation.take_query(follow_runs(query, self._workspace.runs))
         self._workspace.projectOpened.emit(project)
         self._navigation.queryChanged.emit(self._navigation.query)
-        if row is not None and 1 <= row <= project.row_count():
+        if row is not None and project.has_row(row):
             self._navigation.set_current_row(row)
         self._workspace.count_soon()
         if warnings:
             self._messages.notify(" ".join(warnings), tone if len(warnings) > 1 else "info")
+        if project.finished_purge:
+            self._messages.notify(project.finished_purge)
         if project.read_only:
             self._messages.notify(self._workspace.why_not(), "warn")
             return

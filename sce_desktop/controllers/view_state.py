@@ -121,11 +121,19 @@ class ViewState:
             "folded": sorted(folded),
             "columns": [[column.place, column.width] for column in columns],
         }
-        newest = _without_texts(dict(list(states.items())[-MOST_PROJECTS:]))
+        self._write(_without_texts(dict(list(states.items())[-MOST_PROJECTS:])))
+
+    def forget(self, project: Path) -> None:
+        """Forget how a project was shown."""
+        states = self._read()
+        if states.pop(str(project), None) is not None:
+            self._write(states)
+
+    def _write(self, states: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
             private.make_folder(self._file.parent)
             with temporary_beside(self._file) as aside:
-                private.write_text(aside, json.dumps(newest, ensure_ascii=False))
+                private.write_text(aside, json.dumps(states, ensure_ascii=False))
                 aside.replace(self._file)
 
     def _read(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
@@ -24,11 +25,12 @@ from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
-from sce_desktop.store.file.database import Database
+from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.project_decisions import DecisionMethods
 from sce_desktop.store.project_labels import LabelMethods
 from sce_desktop.store.project_models import ModelMethods
 from sce_desktop.store.project_repeats import RepeatMethods
+from sce_desktop.store.purge import counting, purge
 from sce_desktop.store.repair import repair
 from sce_desktop.store.repair.repair import RepairReport
 from sce_desktop.store.runs.scored import ScoredRuns
@@ -50,6 +52,7 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
         self._database = database
         self._scored = ScoredRuns()
         self._columns = ColumnCache()
+        self.finished_purge = ""  # what to tell of a purge that opening the project has finished
         self._let_go = False  # of a file that is lost: it is saved, or nobody wants it
         with database.read() as connection:
             self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
@@ -65,12 +68,16 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
         """Open the project at ``path``; where it cannot be written, `read_only_reason` says why.
 
         A project of an older version is copied beside itself, then brought up to date. Where it cannot be
-        written, ``older`` reads an updated copy in the folder for temporary files.
+        written, ``older`` reads an updated copy in the folder for temporary files. A purge that was
+        interrupted is finished before; `finished_purge` tells of it.
 
         Raises:
             UserError: Not a project, damaged, of a newer version, or with database programs of others in it.
         """
-        return cls(opening.open_existing(Path(path).absolute(), read_only=read_only, older=older))
+        finished = "" if read_only else purge.finish(Path(path).absolute())
+        project = cls(opening.open_existing(Path(path).absolute(), read_only=read_only, older=older))
+        project.finished_purge = finished
+        return project
 
     def close(self) -> None:
         """Bring everything into one file and let others open it. Harmless when repeated.
@@ -230,6 +237,11 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
                 connection, column, ids, most=most, containing=containing, progress=progress
             )
 
+    def has_row(self, row_id: int) -> bool:
+        """Whether there is a row of that number: one that was deleted for good has left a gap."""
+        with self._database.read() as connection:
+            return rows.exists(connection, row_id)
+
     def rows(self, ids: Ids) -> list[Row]:
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:
@@ -278,6 +290,21 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
         search.build_index(self._database, progress or SilentProgress())
 
     # --- upkeep
+
+    def purge_effect(self, scope: PurgeScope) -> PurgeEffect:
+        """Count what deleting ``scope`` for good takes along, and find copies of the project."""
+        with self._database.read() as connection:
+            return counting.effect(raw(connection), scope, self.path)
+
+    @staticmethod
+    def purge_file(
+        path: str | Path, scope: PurgeScope, *, with_copies: bool = True, progress: Progress | None = None
+    ) -> PurgeReport:
+        """Delete ``scope`` for good from the project at ``path``, which nobody has open: neither do we.
+
+        UserError if it is open, cannot be written, or there is too little room. See `store.purge`.
+        """
+        return purge.purge_project(Path(path), scope, with_copies=with_copies, progress=progress)
 
     def shorten_log(self) -> None:
         """Bring what was decided into the file itself, if it is much by now. For a thread that may wait."""

@@ -121,6 +121,12 @@ def _in_order(connection: sa.Connection, found: dict[int, _T], ids: Ids) -> list
         raise
 
 
+def exists(connection: sa.Connection, row_id: int) -> bool:
+    """Return whether a finished import has brought a row of that number, and nobody has deleted it."""
+    found = raw(connection).execute(f"SELECT 1 FROM rows WHERE id = ? AND id <= {LAST_ROW}", (row_id,))
+    return found.fetchone() is not None
+
+
 def last(connection: sa.Connection) -> int:
     """Return the id of the last row; 0 if there is none."""
     return int(connection.execute(sa.select(last_row_id())).scalar_one())

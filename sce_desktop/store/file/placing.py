@@ -22,7 +22,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.names import check_name
 from sce_desktop.core.private import make_file, mode_like
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import connect, file_uri
+from sce_desktop.store.file.database import connect, file_uri, overwrite_deleted
 from sce_desktop.store.file.failures import error_code
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
@@ -241,6 +241,7 @@ def _settle(target: Path) -> None:
     try:
         plain = sqlite3.connect(file_uri(target, "mode=rw"), uri=True, timeout=0, isolation_level=None)
         with contextlib.closing(plain):
+            overwrite_deleted(plain)
             mode = plain.execute("PRAGMA journal_mode=DELETE").fetchone()
     except sqlite3.Error as error:
         if error_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):

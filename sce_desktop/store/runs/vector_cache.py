@@ -34,6 +34,7 @@ _BATCH: Final = 500  # vectors in one statement or transaction
 _BUSY_S: Final = 2.0
 _DAY_S: Final = 86_400
 _KEEP: Final = 0.9  # of the bound, once it is passed
+_UNKNOWN: Final = "?"
 _SCHEMA: Final = f"""
 BEGIN IMMEDIATE;
 PRAGMA application_id={_APPLICATION_ID};
@@ -45,6 +46,9 @@ CREATE TABLE IF NOT EXISTS vectors (
     vector BLOB NOT NULL       -- float32, little-endian
 );
 CREATE INDEX IF NOT EXISTS vectors_day ON vectors (day);
+CREATE TABLE IF NOT EXISTS embedders (name TEXT PRIMARY KEY NOT NULL);
+INSERT OR IGNORE INTO embedders  -- of vectors that an older program kept nobody knows it
+    SELECT '{_UNKNOWN}' WHERE EXISTS (SELECT 1 FROM vectors) AND NOT EXISTS (SELECT 1 FROM embedders);
 COMMIT;
 """
 
@@ -92,8 +96,19 @@ class VectorCache:
         records = list(zip(_keys(embedder, texts), blobs, strict=True))
         with self._mutex, self._harmless():
             if self._connection is not None:
-                self._write(self._connection, records)
+                self._write(self._connection, embedder, records)
                 self._evict(self._connection)
+
+    def forget(self, texts: Sequence[str]) -> bool:
+        """Remove the vectors of ``texts`` by whatever embedder; return whether nothing of them is left.
+
+        A vector is found by its text and embedder alone: where an older program has kept some of embedders
+        that nobody knows, all vectors go. They are made again when they are needed.
+        """
+        with self._mutex, self._harmless():
+            if self._connection is not None:
+                return self._forget(self._connection, texts)
+        return False
 
     def close(self) -> None:
         """Close the file; afterwards nothing is found and nothing is kept. Harmless when repeated."""
@@ -130,6 +145,7 @@ class VectorCache:
         try:
             plain.execute("PRAGMA trusted_schema=OFF")
             plain.execute("PRAGMA synchronous=NORMAL")
+            plain.execute("PRAGMA secure_delete=ON").fetchall()  # a vector tells much of its text
             (objects,) = plain.execute("SELECT count(*) FROM sqlite_schema").fetchone()
             if objects:
                 marks = [
@@ -194,17 +210,36 @@ class VectorCache:
                     )
         return stored
 
-    def _write(self, plain: sqlite3.Connection, records: list[tuple[bytes, bytes]]) -> None:
+    def _write(self, plain: sqlite3.Connection, embedder: str, records: list[tuple[bytes, bytes]]) -> None:
         today = _today()
         for start in range(0, len(records), _BATCH):
             batch = [(key, today, vector) for key, vector in records[start : start + _BATCH]]
             plain.execute("BEGIN IMMEDIATE")
             with plain:
+                plain.execute("INSERT OR IGNORE INTO embedders VALUES (?)", (embedder,))  # for `forget`
                 plain.executemany(
                     "INSERT INTO vectors (key, day, vector) VALUES (?, ?, ?)"
                     " ON CONFLICT (key) DO UPDATE SET day = excluded.day, vector = excluded.vector",
                     batch,
                 )
+
+    def _forget(self, plain: sqlite3.Connection, texts: Sequence[str]) -> bool:
+        embedders = [name for (name,) in plain.execute("SELECT name FROM embedders").fetchall()]
+        if _UNKNOWN in embedders:
+            plain.execute("BEGIN IMMEDIATE")
+            with plain:
+                plain.execute("DELETE FROM vectors")
+                plain.execute("DELETE FROM embedders")
+            embedders = []
+        distinct = list(dict.fromkeys(texts))
+        for embedder in embedders:
+            for start in range(0, len(distinct), _BATCH):
+                keys = [(key,) for key in _keys(embedder, distinct[start : start + _BATCH])]
+                plain.execute("BEGIN IMMEDIATE")
+                with plain:
+                    plain.executemany("DELETE FROM vectors WHERE key = ?", keys)
+        (busy, *_rest) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
 
     def _evict(self, plain: sqlite3.Connection) -> None:
         """Once the bound is passed, drop what was not used for longest until there is some room."""

@@ -13,6 +13,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.i18n import N_, _, number, percent
+from sce_desktop.core.purging import PurgeScope
 from sce_desktop.ui.kit.dialog_parts import dialog_column, flat_list
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
@@ -76,6 +77,11 @@ class AgreementDialog(ProjectDialog):
         self.remove_button = QPushButton(_("Remove labels"))
         self.remove_button.setAccessibleName(_("Remove this annotator's labels"))
         self.remove_button.clicked.connect(self._remove)
+        self.purge_button = QPushButton(_("Delete for good…"))
+        self.purge_button.setAccessibleName(_("Delete this annotator for good"))
+        self.purge_button.setToolTip(_("From the history and copies too; cannot be undone"))
+        self.purge_button.clicked.connect(self._purge)
+        self.buttons.addButton(self.purge_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.remove_button, QDialogButtonBox.ButtonRole.ActionRole)
         self.buttons.addButton(self.show_button, QDialogButtonBox.ButtonRole.ActionRole)
         layout = dialog_column(self)
@@ -87,7 +93,7 @@ class AgreementDialog(ProjectDialog):
         self._load()
 
     def _load(self) -> None:
-        for button in (self.show_button, self.remove_button):
+        for button in (self.show_button, self.remove_button, self.purge_button):
             button.setEnabled(False)
         job = self._workspace.submit(
             review_work.agreements,
@@ -139,7 +145,8 @@ class AgreementDialog(ProjectDialog):
         item = self.list.currentItem()
         self.show_button.setEnabled(item is not None)
         repeats = item is not None and item.data(0, _ROWS) is not None  # they are undone, one by one
-        self.remove_button.setEnabled(item is not None and not repeats and not self._workspace.read_only)
+        for button in (self.remove_button, self.purge_button):
+            button.setEnabled(item is not None and not repeats and not self._workspace.read_only)
         if item is not None:
             self.sentence.setText(item.data(0, _SENTENCE))
 
@@ -151,6 +158,12 @@ class AgreementDialog(ProjectDialog):
             elif rows:
                 self._navigation.show_ids(rows)
             self.accept()
+
+    @Slot()
+    def _purge(self) -> None:
+        if (item := self.list.currentItem()) is not None:
+            self.accept()
+            self._navigation.purgeAsked.emit(PurgeScope(annotators=(item.data(0, _CODER),)))
 
     @Slot()
     def _remove(self) -> None:

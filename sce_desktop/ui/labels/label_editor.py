@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QSize, Signal, Slot
 from PySide6.QtGui import QColor, QIcon, QPixmap
 from PySide6.QtWidgets import (
     QAbstractButton,
     QColorDialog,
+    QDialogButtonBox,
     QFormLayout,
     QGridLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPlainTextEdit,
+    QPushButton,
     QToolButton,
     QWidget,
 )
@@ -40,6 +42,8 @@ _IN_ROW = 9
 
 class LabelEditor(ProjectDialog):
     """Edits one label; OK changes the label set."""
+
+    purgeAsked = Signal()  # it is to be deleted for good, and nothing to be changed
 
     def __init__(
         self,
@@ -94,7 +98,15 @@ class LabelEditor(ProjectDialog):
         layout = dialog_column(self)
         layout.addLayout(form)
         layout.addWidget(self.problem)
-        layout.addWidget(ok_and_cancel(self))
+        buttons = ok_and_cancel(self)
+        self.purge_button = QPushButton(_("Delete for good…"))
+        self.purge_button.setAccessibleName(_("Delete this label for good"))
+        self.purge_button.setToolTip(_("From the history and copies too; cannot be undone"))
+        self.purge_button.setAutoDefault(False)
+        self.purge_button.setEnabled(label.id is not None and not workspace.read_only)
+        self.purge_button.clicked.connect(self._on_purge)
+        buttons.addButton(self.purge_button, QDialogButtonBox.ButtonRole.ResetRole)
+        layout.addWidget(buttons)
         self.resize(px(460), self.sizeHint().height())
         if label.id is not None:
             job = self._watch(submit_rename_effect(workspace, label.id))
@@ -167,6 +179,11 @@ class LabelEditor(ProjectDialog):
             button.setAutoExclusive(False)
             button.setChecked(False)
             button.setAutoExclusive(True)
+
+    @Slot()
+    def _on_purge(self) -> None:
+        self.reject()
+        self.purgeAsked.emit()
 
     @Slot(str)
     def _on_key(self, text: str) -> None:

@@ -88,6 +88,7 @@ class _LabelCommands(Protocol):
     def split_selected(self) -> object: ...
     def show_rows(self) -> object: ...
     def ask_remove(self) -> object: ...
+    def ask_purge(self) -> object: ...
 
 
 class LabelMenu(QMenu):
@@ -106,6 +107,7 @@ class LabelMenu(QMenu):
             (_("Split…"), panel.split_selected, editable and not several),
             (_("Show rows you labelled so"), panel.show_rows, True),
             (_("Remove\tDel"), panel.ask_remove, editable),
+            (_("Delete for good…"), panel.ask_purge, editable and not several),
         )
         for text, do, possible in entries:
             _action(self, text, do).setEnabled(possible)

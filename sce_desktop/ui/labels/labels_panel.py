@@ -17,6 +17,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, Label, LabelEffect
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import roll_up, why_several
+from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import open_dialog
@@ -24,7 +25,7 @@ from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.labels.label_filter import LabelFilter
 from sce_desktop.ui.labels.label_offers import LabelOffers
-from sce_desktop.ui.labels.label_previews import LabelQuestions, SplitDialog
+from sce_desktop.ui.labels.label_previews import LabelQuestions, SplitDialog, ids_of
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.labels.labels_hints import Hint, hint_for, of_rename
 from sce_desktop.ui.labels.labels_list import MARGIN, LabelsList, margins
@@ -304,6 +305,7 @@ class LabelsPanel(QWidget):
             return None
         label = self.model.label(self.list.currentIndex())
         editor = LabelEditor(self._workspace, self._edits, self._preferences, label, self.window())
+        editor.purgeAsked.connect(self.ask_purge)
         return open_dialog(editor)
 
     @Slot()
@@ -371,6 +373,12 @@ class LabelsPanel(QWidget):
             return
         menu = LabelMenu(self, editable=not self._workspace.read_only, several=len(self._selected()) > 1)
         menu.popup(self.list.viewport().mapToGlobal(place))
+
+    @Slot()
+    def ask_purge(self) -> None:
+        """Offer to delete the selected label for good, from the history too."""
+        if ids := ids_of(self._selected()):
+            self._navigation.purgeAsked.emit(PurgeScope(labels=(ids[0],)))
 
     @Slot()
     def merge_selected(self) -> None:

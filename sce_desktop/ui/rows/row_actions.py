@@ -18,6 +18,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.kit.icons import label_icon, set_icon
@@ -61,6 +62,9 @@ class RowActions:
         menu.addSeparator()
         copy = self._add(menu, _("Copy text"), "copy", lambda: self._copy(ids))
         copy.setEnabled(True)
+        menu.addSeparator()
+        purge = PurgeScope(rows=tuple(ids))
+        self._add(menu, _("Delete for good…"), "", lambda: self._navigation.purgeAsked.emit(purge))
         return menu
 
     def _likeliest(self, ids: Sequence[int]) -> list[Label]:

@@ -37,6 +37,7 @@ PAGES = {
     "AcceptDialog": "guide/review.md#accept-predictions-in-bulk",
     "ThresholdDialog": "concepts/confidence.md#the-confidence-threshold",
     "FinalDialog": "guide/final-labels.md",
+    "PurgeDialog": "guide/delete-for-good.md",
     "AuditDialog": "guide/evaluate.md#draw-an-audit-sample",
     "AgreementDialog": "guide/several-people.md#inter-annotator-agreement",
     "AnnotatorDialog": "guide/several-people.md#import-another-annotators-labels",

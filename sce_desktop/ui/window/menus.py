@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import N_, _
+from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.text import menu_text
 from sce_desktop.ui.discover.discover_dialog import DiscoverDialog
 from sce_desktop.ui.evaluate.agreement_dialog import AgreementDialog
@@ -26,6 +27,7 @@ from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
 from sce_desktop.ui.rows.columns_dialog import ColumnsDialog
+from sce_desktop.ui.rows.purge_dialog import PurgeDialog
 from sce_desktop.ui.rows.table_looks import ROW_LINES
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
@@ -110,6 +112,13 @@ class Menus(QObject):
             action.setText(_(named, change=menu_text(change)) if change else alone)
             action.setEnabled(bool(change) and not self._controllers.workspace.read_only)
 
+    @Slot(object)
+    def ask_purge(self, asked: PurgeScope | None = None) -> None:
+        """Show what would be deleted for good; None: of what is selected."""
+        c = self._controllers
+        if c.workspace.project is not None and not c.workspace.refuses_edit():
+            open_dialog(PurgeDialog(c.workspace, c.navigation, c.projects, asked, self._window))
+
     def all_actions(self) -> list[QAction]:
         """Every action in the order of the menus."""
         menus = (entry.menu() for entry in self._window.menuBar().actions())
@@ -180,6 +189,9 @@ class Menus(QObject):
         self._controllers.workspace.labelsChanged.connect(self._history_soon.start)
         menu.addSeparator()
         find = self._commands.ask_find
+        self._add(menu, N_("Delete for &good…"), self.ask_purge, project=True)
+        self._controllers.navigation.purgeAsked.connect(self.ask_purge)
+        menu.addSeparator()
         self._add(menu, N_("&Find…"), find, keys=QKeySequence.StandardKey.Find, icon="search", project=True)
         self._add(menu, N_("&Command palette…"), self._commands.show_palette, keys="Ctrl+K", icon="command")
 
