@@ -123,7 +123,7 @@ def _parsed(source: str) -> list[tuple[str, int]] | None:
     try:
         stored: Any = json.loads(source.removeprefix(REPEAT))
         return [(str(word), int(label_id)) for word, label_id in stored]
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, RecursionError, OverflowError):  # the last: an infinite number
         return None
 
 

@@ -14,10 +14,11 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.tables import Cell, CellType
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed, read_json, read_shape
+from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
 
 HASH_BYTES: Final = 16
@@ -100,14 +101,14 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
     layout = shape(connection)
     records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found = {id_: Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in records}
+    found = {id_: Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in records}
     return _in_order(connection, found, ids)
 
 
 def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
     records = raw(connection).execute(f"SELECT id, text FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found: dict[int, str] = dict(records.fetchall())
+    found: dict[int, str] = dict(checked("rows", ("id", "text"), records.fetchall()))
     return _in_order(connection, found, ids)
 
 
@@ -141,7 +142,7 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     whole = len(found) == expected and (not found or found[-1].id == row_id + expected)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
-    return [Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in found]
+    return [Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in found]
 
 
 def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
@@ -153,8 +154,8 @@ def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
         " WHERE last_row >= asked.value",
         (json_ids(ids),),
     )
-    known = set(CellType)
-    return {id_: types for id_, types in found if len(types) == width and known.issuperset(types)}
+    records = checked("cell_types", ("first_row", "types"), found.fetchall())
+    return {id_: types for id_, types in records if len(types) == width}
 
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
@@ -188,12 +189,15 @@ _SAME_TEXT = (
 )
 
 
-def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
-    cells = read_json(packed)
-    if type(cells) is not list or type(text) is not str:
-        raise Malformed("a row in it cannot be read")
-    if len(cells) < len(shape.columns):
+def _unpack(id_: int, text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
+    if type(text) is not str:
+        raise malformed("rows", "text", id_)
+    try:
+        cells = read_json(packed)
+    except Malformed:
+        raise malformed("rows", "cells", id_) from None
+    if type(cells) is list and len(cells) < len(shape.columns):
         cells.insert(shape.text_columns[0], text)
-    if len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
-        raise Malformed("the cells of a row in it do not fit the columns")
+    if type(cells) is not list or len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
+        raise malformed("rows", "cells", id_)
     return tuple(cells)

@@ -20,6 +20,7 @@ from sce_desktop.store.content import importing
 from sce_desktop.store.file import formats, migrations, schema
 from sce_desktop.store.file.database import Database, connect, raw
 from sce_desktop.store.file.failures import error_code, known_failures
+from sce_desktop.store.file.header import check_companions, check_header
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.placing import (
     check_target,
@@ -123,6 +124,8 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         lock, reason = (None, _(_ASKED)) if read_only else _writable(path)
         if lock is not None:
             undo.callback(lock.release)
+        check_companions(path)
+        check_header(path)
         strange = has_strange_log(path)
         if strange and lock is not None:
             _set_log_aside(path)
