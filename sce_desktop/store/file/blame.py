@@ -38,7 +38,7 @@ _KNOWN: Final = (Malformed, UnicodeDecodeError)
 def blaming_contents(plain: sqlite3.Connection) -> Iterator[None]:
     """Turn an unexpected failure into `Malformed` if the project that is open breaks a rule; else it stays.
 
-    ``plain`` is in no transaction by then. The rules have a few seconds: a failure that is ours must not hang.
+    ``plain`` is in no transaction by then. The rules have a few seconds: a failure of ours must not hang.
     """
     try:
         yield

@@ -16,9 +16,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.temporary import COMPANIONS
 
 _MAGIC: Final = b"SQLite format 3\0"
-_JOURNAL: Final = (
-    b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # begins a journal, and ends one with a journal above it
-)
+_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # begins each, and ends one below another
 _PAGE_SIZES: Final = {1, *(1 << power for power in range(9, 16))}  # 1 stands for 65536
 _HEADER: Final = 100
 _MOST_RESERVED: Final = 64

@@ -21,11 +21,14 @@ class Field:
     """What a column can hold: values of ``types`` that meet a condition; NULL meets every one.
 
     ``sql`` is the condition on ``{column}``. Where SQL cannot say it, it is empty and ``test`` alone knows.
+    ``soft``: whoever reads it copes with a value that does not meet the condition, so that `verify` alone
+    reports one, and `repair` replaces it.
     """
 
     types: frozenset[type]
     sql: str = ""
     test: Callable[[Any], bool] | None = None
+    soft: bool = False
 
     def holds(self, value: object) -> bool:
         """Return whether the column can hold ``value``."""
@@ -34,10 +37,12 @@ class Field:
         return self.test is None or value is None or self.test(value)
 
     def all_hold(self, values: Collection[Any]) -> bool:
-        """Return whether the column can hold each of ``values``; cheap where values are few or plain."""
+        """Return whether whoever reads the column copes with each of ``values``."""
         if not self.types.issuperset(map(type, values)):
             return False
-        return self.test is None or all(value is None or self.test(value) for value in set(values))
+        if self.test is None or self.soft:
+            return True
+        return all(value is None or self.test(value) for value in set(values))
 
     def wrong(self, column: str) -> str:
         """Return the SQL condition that a value is another one, as far as SQL can say it."""
@@ -94,7 +99,7 @@ def letters(allowed: str) -> Field:
 
 def moment(*, null: bool = False) -> Field:
     """Return the field of dates with a time, ISO 8601."""
-    return Field(_types(str, null=null), "", is_moment)
+    return Field(_types(str, null=null), "", is_moment, soft=True)
 
 
 def ids(*, null: bool = False) -> Field:

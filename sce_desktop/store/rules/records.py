@@ -245,7 +245,7 @@ def checked(table: str, columns: Sequence[str], records: Sequence[_Record]) -> S
         rule = field(table, column)
         if rule.all_hold([record[place] for record in records]):
             continue
-        wrong = next(record for record in records if not rule.holds(record[place]))
+        wrong = next(record for record in records if not rule.all_hold([record[place]]))
         named = key(table)
         raise malformed(table, column, wrong[columns.index(named)] if named in columns else None)
     return records
@@ -287,7 +287,7 @@ def wrong_records(plain: sqlite3.Connection, table: str, *, lenient: bool = Fals
     ]
     wrong = {problem.column for problem in problems}
     for column, rule in zip(columns, rules, strict=True):
-        if rule.sql or rule.test is None or column in wrong:
+        if rule.sql or rule.test is None or column in wrong or (lenient and rule.soft):
             continue
         count = first = 0
         for record, value in plain.execute(f"SELECT {number_of}, {column} FROM {table}"):
