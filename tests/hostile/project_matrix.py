@@ -1,4 +1,4 @@
-"""What the program does with a hostile project: every command, and every way that the window reads and writes.
+"""What the program does with a hostile project: every command, and all that the window reads and writes.
 
 Each ends in success or in one sentence. Beside that: a file beside the project is still what it was; a
 project that a command calls damaged does not pass `verify`; what `repair` makes passes it.
@@ -97,7 +97,8 @@ def _read(project: Project) -> None:
         project.row_ids(RowQuery(state=state))
     for text in ("text number", "7", "ä"):
         project.row_ids(RowQuery(search=text))
-    project.row_ids(RowQuery(cells=(CellFilter(2, low="1", high="2"),)))
+    last = len(project.columns) - 1
+    project.row_ids(RowQuery(cells=(CellFilter(last, low="1", high="2"),)))
     for version in project.versions():
         project.version_weights(version.id)
     project.active_version(), project.active_title()
@@ -106,7 +107,7 @@ def _read(project: Project) -> None:
     for coder in project.coders():
         project.rows(list(project.coder_answers(coder.id)))
     project.answers_of_others(1), project.coder_answers(0)
-    project.same_text_ids(3), project.reading(0), project.cell_counts(2, ids, most=5)
+    project.same_text_ids(3), project.reading(0), project.cell_counts(last, ids, most=5)
 
 
 def _open(path: Path) -> str:
@@ -289,9 +290,10 @@ def main(arguments: list[str]) -> int:
     slowest = max(found, key=lambda case: case.seconds)
     largest = max(found, key=lambda case: case.megabytes)
     print(
-        f"{len(projects)} projects, {len(found)} cases: {done} done, {len(found) - done - len(bad)} refused in"
-        f" a sentence, {len(bad)} ended badly. Limits: {SECONDS} s of the processor, {MEMORY >> 20} MiB beyond"
-        f" the program. Slowest: {slowest.seconds:.1f} s ({slowest.project}, {slowest.action});"
+        f"{len(projects)} projects, {len(found)} cases: {done} done, {len(found) - done - len(bad)} refused"
+        f" in a sentence, {len(bad)} ended badly. Limits: {SECONDS} s of the processor,"
+        f" {MEMORY >> 20} MiB beyond the program."
+        f" Slowest: {slowest.seconds:.1f} s ({slowest.project}, {slowest.action});"
         f" largest: {largest.megabytes} MiB with the program ({largest.project}, {largest.action})."
         f" Processor: {time.process_time() - began + sum(case.seconds for case in found):.0f} s."
     )

@@ -23,9 +23,9 @@ from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
 
 HASH_BYTES: Final = 16
 _AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
+_MOST_CHARACTERS: Final = 50_000_000  # of rows that are read at once
 _MISSING: Final = "rows of it are missing"
 _CELLS: Final = frozenset((str, type(None)))
-_table = schema.rows
 _T = TypeVar("_T")
 
 
@@ -128,18 +128,26 @@ def last(connection: sa.Connection) -> int:
 
 
 def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int) -> list[Row]:
-    """Return up to ``count`` rows that follow ``row_id`` in file order, none behind ``end``."""
+    """Return up to ``count`` rows that follow ``row_id`` in file order, none behind ``end``.
+
+    Fewer where they are long: those that are left follow the last one.
+    """
     layout = shape(connection)
-    statement = (
-        sa.select(_table.c.id, _table.c.text, _table.c.cells)
-        .where(_table.c.id > row_id, _table.c.id <= end)
-        .order_by(_table.c.id)
-        .limit(count)
+    reading = raw(connection).execute(
+        "SELECT id, text, cells FROM rows WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", (row_id, end, count)
     )
-    found = connection.execute(statement).all()
+    found: list[tuple[int, str, str]] = []
+    characters, cut = 0, False
+    for record in reading:
+        found.append(record)
+        characters += len(record[1]) + len(record[2])
+        if characters >= _MOST_CHARACTERS:  # long texts come in smaller parts, whatever was asked for
+            cut = True
+            break
+    reading.close()
     # A project that was repaired has gaps, and its imports fewer rows than the number of the last one.
-    expected = min(count, max(0, end - row_id))
-    whole = len(found) == expected and (not found or found[-1].id == row_id + expected)
+    expected = len(found) if cut else min(count, max(0, end - row_id))
+    whole = len(found) == expected and (not found or found[-1][0] == row_id + expected)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
     return [Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in found]
