@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import io
 import json
@@ -209,19 +210,22 @@ def _try(action: Action, path: Path) -> str:
 # --- cases --------------------------------------------------------------------------------------------------
 
 
-def cases(sound: Path, folder: Path, projects: list[str], actions: list[str]) -> Iterator[Case]:
-    """Try each action on a copy of its own of each project; both are named.
+def cases(
+    sound: Path, folder: Path, projects: list[str], actions: list[str], *, turns: int = 0
+) -> Iterator[Case]:
+    """Try each action on a copy of its own of each project; both are named. With ``turns`` so many of them.
 
     One child process does all of a project within the limits of one action. Where something goes wrong there,
     each action gets a process of its own, so that it is known which it was.
     """
-    for name in projects:
-        ended = in_child(lambda name=name: json.dumps(_all(name, sound, folder, actions)))  # type: ignore[misc]
+    for place, name in enumerate(projects):
+        some = [actions[(place + turn * 3) % len(actions)] for turn in range(turns)] or actions
+        ended = in_child(functools.partial(_as_json, name, sound, folder, some))
         found = [Case(*one) for one in json.loads(ended.text)] if ended.how == "returned" else []
         if not found or any(case.word not in GOOD for case in found):
             found = []
-            for action in actions:
-                ended = in_child(lambda name=name, a=action: json.dumps(_all(name, sound, folder, [a])))  # type: ignore[misc]
+            for action in some:
+                ended = in_child(functools.partial(_as_json, name, sound, folder, [action]))
                 if ended.how == "returned":
                     found += [Case(*one) for one in json.loads(ended.text)]
                 else:
@@ -231,6 +235,10 @@ def cases(sound: Path, folder: Path, projects: list[str], actions: list[str]) ->
         if damaged and any(case.action == "verify" and case.word == "done" for case in found):
             text = f"verify finds nothing, but {damaged[0].action} says: {damaged[0].text}"
             yield Case(name, "verify", "passes", text, 0, 0)
+
+
+def _as_json(name: str, sound: Path, folder: Path, actions: list[str]) -> str:
+    return json.dumps(_all(name, sound, folder, actions))
 
 
 def _all(name: str, sound: Path, folder: Path, actions: list[str]) -> list[Case]:
@@ -267,6 +275,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--only", metavar="WORDS", default="", help="projects whose name contains it")
     parser.add_argument("--part", choices=list(PARTS), help="projects of one part alone")
     parser.add_argument("--actions", nargs="+", choices=list(ACTIONS), default=list(ACTIONS))
+    parser.add_argument("--turns", type=int, default=0, help="so many actions a project, which take turns")
     parser.add_argument("--verbose", action="store_true", help="print every case")
     args = parser.parse_args(arguments)
     load_everything()
@@ -276,7 +285,7 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         sound = Path(folder) / "sound.sce"
         make_sound(sound)
-        for case in cases(sound, Path(folder), projects, args.actions):
+        for case in cases(sound, Path(folder), projects, args.actions, turns=args.turns):
             found.append(case)
             if args.verbose or case.word not in GOOD:
                 last = [line for line in case.text.strip().splitlines() if line.strip()]

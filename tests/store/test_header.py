@@ -44,6 +44,7 @@ def test_what_is_no_ordinary_file_is_not_opened(closed: Path, name: str) -> None
     for read_only in (False, True):
         with pytest.raises(UserError, match="is not an ordinary file: move it"):
             Project.open(closed, read_only=read_only)
+    assert Project.repair_file(closed, closed.with_name("copy.sce")).rows == 3  # and does not wait for a pipe
     thesis = closed.with_name("thesis.txt")
     assert not thesis.exists() or thesis.read_text() == "years of work"
 

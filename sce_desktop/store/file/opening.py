@@ -92,7 +92,7 @@ class _UpdatedCopy(Database):
                 contextlib.closing(Database(copy)) as updated,
                 updated.write(foreign_keys=False) as connection,
             ):
-                migrations.migrate(connection, version)
+                _migrate(connection, version, path)
         except BaseException:
             self._folder.cleanup()
             raise
@@ -102,6 +102,24 @@ class _UpdatedCopy(Database):
     def close(self) -> None:
         super().close()
         self._folder.cleanup()
+
+
+def _migrate(connection: sa.Connection, version: int, path: Path) -> None:
+    """Bring the project up to date. `DamagedProject` if a step meets what no program of ours has written."""
+    try:
+        migrations.migrate(connection, version)
+    except sa.exc.DBAPIError as error:
+        if error_code(error) not in (
+            sqlite3.SQLITE_ERROR,
+            sqlite3.SQLITE_CONSTRAINT,
+            sqlite3.SQLITE_MISMATCH,
+        ):
+            raise
+        raise DamagedProject(path, _("is damaged (it cannot be updated from its older format)")) from error
+    except sqlite3.OperationalError as error:  # of a statement that goes round SQLAlchemy
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        raise DamagedProject(path, _("is damaged (it cannot be updated from its older format)")) from error
 
 
 def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Database:
@@ -146,7 +164,7 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         if lock is not None:
             if version < migrations.schema_version():
                 with database.write(durable=True, foreign_keys=False) as connection:
-                    migrations.migrate(connection, version)
+                    _migrate(connection, version, path)
             database.use_wal()
         if version < migrations.schema_version():
             with database.read() as connection:
