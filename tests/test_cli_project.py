@@ -19,10 +19,11 @@ import pytest
 
 from sce_desktop import cli
 from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.store.file.migrations import schema_version
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import sample_first, scoring
 from tests.ml.tiny import tiny_sce
-from tests.store.test_migrations import make_first
+from tests.store.test_migrations import make_format
 
 LABELS = ["--label", "damaged", "--label", "late"]
 TABLE = "id;text;topic\n3;the parcel was damaged;damaged\n1;late, so late;late\n2;;\n9;thanks;damaged\n"
@@ -452,12 +453,13 @@ def test_ctrl_c_keeps_what_is_scored(
         assert [one.scored for one in opened.runs()] == [1]
 
 
+@pytest.mark.parametrize("version", range(1, schema_version()))
 @pytest.mark.parametrize("action", ["info", "verify", "export", "backup"])
 def test_project_of_an_older_format_is_read_and_left_alone(
-    action: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    action: str, version: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     old = tmp_path / "old.sce"
-    make_first(old)
+    make_format(old, version)
     before = old.read_bytes()
     out = tmp_path / ("out.csv" if action == "export" else "copy.sce")
     more = {"export": ["-o", str(out)], "backup": [str(out)]}.get(action, [])

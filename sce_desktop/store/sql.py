@@ -10,7 +10,9 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.store.file import schema
+from sce_desktop.store.repair.stored import Malformed
 
 Ids = Sequence[int] | IdArray
 LAST_ROW: Final = "(SELECT coalesce(max(last_row_id), 0) FROM imports)"
@@ -64,7 +66,14 @@ def fetch_columns(connection: sa.Connection, statement: Any, dtypes: Sequence[An
     """
     listed = sa.select(*(sa.func.group_concat(column) for column in statement.subquery().c))
     texts = connection.execute(listed).one()
-    return [
-        np.fromstring(text, dtype=dtype, sep=",") if text else np.empty(0, dtype)
-        for text, dtype in zip(texts, dtypes, strict=True)
-    ]
+    arrays = [_numbers(text, dtype) for text, dtype in zip(texts, dtypes, strict=True)]
+    if len({len(array) for array in arrays}) > 1:  # a NULL, or a text that only begins as a number
+        raise Malformed(_("something in it is not a number"))
+    return arrays
+
+
+def _numbers(text: Any, dtype: Any) -> Any:
+    try:
+        return np.fromstring(text, dtype=dtype, sep=",") if text else np.empty(0, dtype)
+    except (ValueError, TypeError, DeprecationWarning):
+        raise Malformed(_("something in it is not a number")) from None

@@ -61,6 +61,8 @@ AT_OPENING = {
     "threshold beyond": ("UPDATE project SET threshold = 7.5", ()),
     "name a blob": ("UPDATE project SET name = x'ff'", ()),
     "label set missing": ("UPDATE project SET label_set_id = 99", ()),
+    "source deep": ("UPDATE imports SET source = ?", (DEEP,)),
+    "source a list": ("UPDATE imports SET source = '[1]'", ()),
     "searchable beyond": ("UPDATE project SET searchable_to = 1000000000", ()),
     "labels deep": ("UPDATE label_sets SET labels = ?", (DEEP,)),
     "label lacks a key": ('UPDATE label_sets SET labels = \'[{"name": "a"}]\'', ()),
@@ -116,7 +118,6 @@ FOR_VERIFY = {
     "hash a text": ("UPDATE rows SET text_hash = 'x' WHERE id = 5", ()),
     "blank a text": ("UPDATE rows SET blank = 'x' WHERE id = 5", ()),
     "probabilities a text": ("UPDATE scores SET probabilities = 'x' WHERE row_id = 5", ()),
-    "source deep": ("UPDATE imports SET source = ?", (DEEP,)),
     "best label": ("UPDATE scores SET top = 1 WHERE row_id = 5", ()),
 }
 
@@ -185,7 +186,7 @@ def test_a_time_that_is_none_is_reported(closed: Path) -> None:
     harm(closed, "UPDATE annotations SET decided_at = 'yesterday' WHERE row_id IN (5, 6)")
     with Project.open(closed) as project:
         assert project.verify() == [
-            "2 records of annotations contain an invalid time (decided_at: “yesterday”)."
+            "2 records of table annotations have an invalid “decided_at”, first in record 5."
         ]
 
 

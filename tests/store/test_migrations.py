@@ -42,6 +42,16 @@ def make_first(path: Path) -> None:
         plain.execute("PRAGMA user_version=1")
 
 
+def make_format(path: Path, version: int) -> None:
+    """Make a project of an older format, as the program of that time left it."""
+    make_first(path)
+    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
+    with engine.begin() as connection:
+        for step in NOW[: version - 1]:
+            step(connection)
+        connection.exec_driver_sql(f"PRAGMA user_version={version}")
+
+
 def shape_of(path: Path) -> dict[str, Any]:
     """Return everything that the schema of a file says, in a form that does not hang on how it came about."""
     engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
@@ -228,12 +238,7 @@ def test_no_update_without_room_for_the_copy(path: Path, monkeypatch: pytest.Mon
 def test_older_project_can_be_looked_at_without_being_changed(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    make_first(path)
-    engine = sa.create_engine("sqlite://", creator=lambda: sqlite3.connect(path), poolclass=sa.NullPool)
-    with engine.begin() as connection:
-        for step in NOW[:steps]:
-            step(connection)
-        connection.exec_driver_sql(f"PRAGMA user_version={steps + 1}")
+    make_format(path, steps + 1)
     before = path.read_bytes()
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -249,6 +254,21 @@ def test_older_project_can_be_looked_at_without_being_changed(
     with Project.open(path.with_name("backup.sce")) as backup:
         assert backup.verify() == []
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["backup.sce", "survey.sce", "temporary"]
+
+
+@pytest.mark.parametrize("text", ["x'ff00'", "CAST(x'61ff' AS TEXT)"], ids=["bytes", "no UTF-8"])
+def test_older_project_that_no_step_can_read_is_a_sentence(path: Path, text: str) -> None:
+    make_first(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute(f"UPDATE rows SET text = {text} WHERE id = 1")
+    for read_only in (True, False):
+        with pytest.raises(DamagedProject, match=r"cannot be updated|invalid characters in a text"):
+            Project.open(path, read_only=read_only, older=read_only)
+    assert version(path) == 1
+    report = Project.repair_file(path, path.with_name("copy.sce"))
+    assert report.rows >= 1
+    with Project.open(path.with_name("copy.sce")) as project:
+        assert project.verify() == []
 
 
 def test_older_project_that_is_damaged_leaves_no_copy(

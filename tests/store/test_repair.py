@@ -129,7 +129,7 @@ def test_lost_rows_leave_gaps_and_take_their_decisions_along(full: Path, tmp_pat
     report = Project.repair_file(full, tmp_path / "copy.sce")
     assert COUNT - 60 < report.rows < COUNT
     assert any("of 1,500 rows are lost." in problem for problem in report.problems)
-    assert any("annotations belong to lost rows." in problem for problem in report.problems)
+    assert any("annotations belong to lost rows, first row" in problem for problem in report.problems)
 
 
 def test_project_without_its_record_keeps_the_texts(full: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import insert, is_seen, last_row_id, now
 
 Answer = frozenset[int | str]
@@ -27,6 +28,7 @@ Answer = frozenset[int | str]
 REPEAT: Final = "repeat:"
 """So begins the source of a second answer of the user, which is no annotator; see `repeats`."""
 _PART: Final = 500  # answers in one transaction, which a decision may have to wait for
+_READ: Final = ("row_id", "label", "label_id")
 _coders = schema.coders
 _answers = schema.other_annotations
 
@@ -156,17 +158,18 @@ def answers(connection: sa.Connection, coder_id: int, *, origin: Origin | None =
         sa.select(_answers.c.row_id, _answers.c.label, _answers.c.label_id)
         .where(_answers.c.coder_id == coder_id)
         .order_by(_answers.c.row_id)
-    )
+    ).all()
     resolved = resolver(connection)
     return {
         row_id: frozenset(resolved(word, label_id) for _, word, label_id in group if word)
-        for row_id, group in groupby(found, key=itemgetter(0))
+        for row_id, group in groupby(checked(_answers.name, _READ, found), key=itemgetter(0))
     }
 
 
 def of_row(connection: sa.Connection, row_id: int) -> list[tuple[str, Answer]]:
     """Return name and answer of every coder who answered a row, the oldest coder first."""
     found = raw(connection).execute(_OF_ROW, (int(row_id),)).fetchall()
+    checked(_answers.name, _READ, [(row_id, *record[1:]) for record in found])
     if not found:
         return []
     resolved = resolver(connection)

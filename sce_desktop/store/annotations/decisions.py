@@ -18,7 +18,7 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
-from sce_desktop.store.repair.stored import Malformed
+from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 
 _annotations = schema.annotations
@@ -42,6 +42,7 @@ _FETCH = f"""
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
     FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?)) AND row_id <= {LAST_ROW}"""
+_FETCHED: Final = ("row_id", "decision", "origin", "decided_at", "queue")
 _FIRST_OPEN = """
     SELECT value FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
@@ -139,11 +140,9 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     """
     found: dict[int, Annotation] = {}
     places: dict[int | None, int] | None = None
-    records = raw(connection).execute(_FETCH, (json_ids(row_ids),))
-    for row_id, kind, origin, decided_at, queue, listed in records:
-        decision, label_ids = _DECISIONS.get(kind), tuple[int, ...]()
-        if decision is None or origin not in _ORIGINS or not type(decided_at) is type(queue) is str:
-            raise Malformed("an annotation in it makes no sense")
+    records = raw(connection).execute(_FETCH, (json_ids(row_ids),)).fetchall()
+    for row_id, kind, origin, decided_at, queue, listed in checked("annotations", _FETCHED, records):
+        decision, label_ids = _DECISIONS[kind], tuple[int, ...]()
         if listed:
             if places is None:
                 label_set = active_set(connection)
@@ -192,10 +191,8 @@ def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
         f" AND row_id <= {LAST_ROW}",
         (json_ids(row_ids),),
     )
-    marks = {row_id: RowMarks(row_id, bool(unsure), bool(flag), note) for row_id, unsure, flag, note in found}
-    if not all(type(mark.note) is str for mark in marks.values()):
-        raise Malformed("a note in it is not a text")
-    return marks
+    records = checked("marks", ("row_id", "unsure", "flag", "note"), found.fetchall())
+    return {id_: RowMarks(id_, bool(unsure), bool(flag), note) for id_, unsure, flag, note in records}
 
 
 def set_marks(

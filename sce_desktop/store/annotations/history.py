@@ -22,6 +22,8 @@ from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.rules.records import checked, malformed
+from sce_desktop.store.rules.relations import relation
 from sce_desktop.store.runs import versions
 from sce_desktop.store.sql import Ids, json_ids, now
 
@@ -32,6 +34,8 @@ BASE_MODEL: Final = N_("Use the base model")
 IMPORTED: Final = N_("Import annotations")
 _AHEAD: Final = 1_000_000  # more actions than there can be while rows come in
 _SWEPT: Final = 1_000  # records in one transaction, which a decision may have to wait for
+_KEPT: Final = tuple(schema.row_changes.columns.keys())
+_CHECKED: Final = 5_000  # records that are looked at at once
 _actions = schema.actions
 
 _RECORD: Final = """
@@ -313,10 +317,22 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
 
 def _swap_rows(connection: sa.Connection, action: int) -> None:
     plain = raw(connection)
+    _check_kept(plain, action)
     plain.execute(_RECORD.format(ids=_OF_ACTION), {"action": -action, "of": action})
     for statement in _RESTORE:
         plain.execute(statement, {"of": action})
     plain.execute("UPDATE row_changes SET action_id = ? WHERE action_id = ?", (action, -action))
+
+
+def _check_kept(plain: sqlite3.Connection, action: int) -> None:
+    """Raise `Malformed` if what an action keeps cannot be put back."""
+    found = plain.execute(f"SELECT {', '.join(_KEPT)} FROM row_changes WHERE action_id = ?", (action,))
+    while records := found.fetchmany(_CHECKED):
+        checked("row_changes", _KEPT, records)
+    for name in ("what can be undone has known labels", "what can be undone is complete"):
+        row_id = relation(name).broken_in(plain, "action_id = ?", action)
+        if row_id is not None:
+            raise malformed("row_changes", "labels", row_id)
 
 
 def _edited(before: LabelSet | None, after: LabelSet | None) -> tuple[int, ...]:

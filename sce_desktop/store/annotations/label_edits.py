@@ -20,7 +20,7 @@ from sce_desktop.core.labels import why_several
 from sce_desktop.store.annotations import decisions, history, label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
-from sce_desktop.store.repair.stored import Malformed
+from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.runs import runs
 from sce_desktop.store.sql import LAST_ROW, fetch_ids, is_seen
 
@@ -152,7 +152,7 @@ def effect(connection: sa.Connection, label_ids: Collection[int], into_id: int |
     counts = sa.select(decided.origin, sa.func.count()).where(decided.row_id.in_(chosen))
     for origin, count in connection.execute(counts.group_by(decided.origin)):
         if origin not in by_origin:
-            raise Malformed("an annotation in it makes no sense")
+            raise malformed("annotations", "origin", None)
         by_origin[Origin(origin)] = count
     others = (
         _labels_of.label_id == into_id

@@ -22,7 +22,8 @@ from sce_desktop.core.colours import colour_of, free_colours
 from sce_desktop.core.labels import check_names, label_key
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
-from sce_desktop.store.repair.stored import read_labels
+from sce_desktop.store.repair.stored import Malformed, read_labels
+from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.sql import insert, now
 
 _DEFAULT_NAME = "Labels"
@@ -219,4 +220,8 @@ def _last_colour(connection: sa.Connection, label_id: int) -> str:
 
 def _label_set(found: tuple[Any, ...]) -> LabelSet:
     set_id, name, version, labels, multi_label = found
-    return LabelSet(set_id, name, version, parsed(labels), bool(multi_label))
+    try:
+        known = parsed(labels)
+    except (Malformed, TypeError):  # the latter: nothing that can be looked up
+        raise malformed("label_sets", "labels", set_id) from None
+    return LabelSet(set_id, name, version, known, bool(multi_label))

@@ -21,6 +21,7 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.coders import REPEAT, Answer, is_repeat, resolver
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
+from sce_desktop.store.repair.stored import is_moment
 from sce_desktop.store.sql import LAST_ROW, fetch_ids, insert, is_seen, now
 
 NAME: Final = N_("You (repeat)")
@@ -123,7 +124,7 @@ def _parsed(source: str) -> list[tuple[str, int]] | None:
     try:
         stored: Any = json.loads(source.removeprefix(REPEAT))
         return [(str(word), int(label_id)) for word, label_id in stored]
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, RecursionError, OverflowError):  # the last: an infinite number
         return None
 
 
@@ -161,4 +162,4 @@ def moments(connection: sa.Connection, *, since: str = "") -> list[tuple[str, bo
         f" WHERE origin = 'hand' AND decided_at >= ? AND row_id <= {LAST_ROW}",
         (since,),
     )
-    return [(str(at), bool(labelled)) for at, labelled in found]
+    return [(at, bool(labelled)) for at, labelled in found if is_moment(at)]

@@ -14,17 +14,18 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.tables import Cell, CellType
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed, read_json, read_shape
+from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id
 
 HASH_BYTES: Final = 16
 _AMONG: Final = f"id IN (SELECT value FROM json_each(?)) AND id <= {LAST_ROW}"
+_MOST_CHARACTERS: Final = 50_000_000  # of rows that are read at once
 _MISSING: Final = "rows of it are missing"
 _CELLS: Final = frozenset((str, type(None)))
-_table = schema.rows
 _T = TypeVar("_T")
 
 
@@ -100,14 +101,14 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
     layout = shape(connection)
     records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found = {id_: Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in records}
+    found = {id_: Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in records}
     return _in_order(connection, found, ids)
 
 
 def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
     records = raw(connection).execute(f"SELECT id, text FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found: dict[int, str] = dict(records.fetchall())
+    found: dict[int, str] = dict(checked("rows", ("id", "text"), records.fetchall()))
     return _in_order(connection, found, ids)
 
 
@@ -133,21 +134,29 @@ def last(connection: sa.Connection) -> int:
 
 
 def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int) -> list[Row]:
-    """Return up to ``count`` rows that follow ``row_id`` in file order, none behind ``end``."""
+    """Return up to ``count`` rows that follow ``row_id`` in file order, none behind ``end``.
+
+    Fewer where they are long: those that are left follow the last one.
+    """
     layout = shape(connection)
-    statement = (
-        sa.select(_table.c.id, _table.c.text, _table.c.cells)
-        .where(_table.c.id > row_id, _table.c.id <= end)
-        .order_by(_table.c.id)
-        .limit(count)
+    reading = raw(connection).execute(
+        "SELECT id, text, cells FROM rows WHERE id > ? AND id <= ? ORDER BY id LIMIT ?", (row_id, end, count)
     )
-    found = connection.execute(statement).all()
+    found: list[tuple[int, str, str]] = []
+    characters, cut = 0, False
+    for record in reading:
+        found.append(record)
+        characters += len(record[1]) + len(record[2])
+        if characters >= _MOST_CHARACTERS:  # long texts come in smaller parts, whatever was asked for
+            cut = True
+            break
+    reading.close()
     # A project that was repaired has gaps, and its imports fewer rows than the number of the last one.
-    expected = min(count, max(0, end - row_id))
-    whole = len(found) == expected and (not found or found[-1].id == row_id + expected)
+    expected = len(found) if cut else min(count, max(0, end - row_id))
+    whole = len(found) == expected and (not found or found[-1][0] == row_id + expected)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
-    return [Row(id_, id_ - 1, text, _unpack(text, cells, layout)) for id_, text, cells in found]
+    return [Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in found]
 
 
 def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
@@ -159,8 +168,8 @@ def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
         " WHERE last_row >= asked.value",
         (json_ids(ids),),
     )
-    known = set(CellType)
-    return {id_: types for id_, types in found if len(types) == width and known.issuperset(types)}
+    records = checked("cell_types", ("first_row", "types"), found.fetchall())
+    return {id_: types for id_, types in records if len(types) == width}
 
 
 def same_text(connection: sa.Connection, row_id: int) -> IdArray:
@@ -194,12 +203,15 @@ _SAME_TEXT = (
 )
 
 
-def _unpack(text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
-    cells = read_json(packed)
-    if type(cells) is not list or type(text) is not str:
-        raise Malformed("a row in it cannot be read")
-    if len(cells) < len(shape.columns):
+def _unpack(id_: int, text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:
+    if type(text) is not str:
+        raise malformed("rows", "text", id_)
+    try:
+        cells = read_json(packed)
+    except Malformed:
+        raise malformed("rows", "cells", id_) from None
+    if type(cells) is list and len(cells) < len(shape.columns):
         cells.insert(shape.text_columns[0], text)
-    if len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
-        raise Malformed("the cells of a row in it do not fit the columns")
+    if type(cells) is not list or len(cells) != len(shape.columns) or not _CELLS.issuperset(map(type, cells)):
+        raise malformed("rows", "cells", id_)
     return tuple(cells)

@@ -20,7 +20,9 @@ from sqlalchemy.pool import QueuePool
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.store.file import functions
+from sce_desktop.store.file.blame import blaming_contents
 from sce_desktop.store.file.failures import error_code, known_failures
+from sce_desktop.store.file.hardening import forbid_schema_writes, harden
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.turns import Turns
 from sce_desktop.store.file.watched import OVERWRITTEN, WatchedFile, lost_sentence
@@ -88,7 +90,12 @@ class Database:
         if held is not None:
             yield held
             return
-        with known_failures(self.path), self._readers.connect() as connection, connection.begin():
+        with (
+            known_failures(self.path),
+            self._readers.connect() as connection,
+            blaming_contents(raw(connection)),
+            connection.begin(),
+        ):
             yield connection
 
     @contextlib.contextmanager
@@ -145,7 +152,7 @@ class Database:
                     connection.info[name] = value
             self._writing = True
             try:
-                with connection.begin():
+                with blaming_contents(raw(connection)), connection.begin():
                     yield connection
                 self.written = True
             finally:
@@ -332,6 +339,7 @@ class Database:
                 plain.close()
                 raise UserError(lost_sentence(self.path, found))
             plain.execute(f"PRAGMA cache_size={cache}")
+            forbid_schema_writes(plain)
             return plain
 
         engine = sa.create_engine(
@@ -367,14 +375,13 @@ def file_uri(path: Path, parameters: str) -> str:
 def connect(path: Path, parameters: str) -> sqlite3.Connection:
     """Open ``path`` with the settings that every connection to a project needs.
 
-    ``parameters`` are those of a SQLite URI, such as ``mode=ro``. Nothing in the file is trusted: neither
-    functions in its schema nor the sizes of its cells. Deleted texts are overwritten.
+    ``parameters`` are those of a SQLite URI, such as ``mode=ro``. Nothing in the file is trusted; see
+    `hardening`. Deleted texts are overwritten.
     """
     plain = sqlite3.connect(
         file_uri(path, parameters), uri=True, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
     )
-    plain.execute("PRAGMA trusted_schema=OFF")
-    plain.execute("PRAGMA cell_size_check=ON")
+    harden(plain)
     plain.execute("PRAGMA foreign_keys=ON")
     overwrite_deleted(plain)
     functions.register(plain)

@@ -21,6 +21,7 @@ from sce_desktop.store.content import importing
 from sce_desktop.store.file import formats, migrations, schema
 from sce_desktop.store.file.database import Database, connect, raw
 from sce_desktop.store.file.failures import error_code, known_failures
+from sce_desktop.store.file.header import check_companions, check_header
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.placing import (
     check_target,
@@ -93,7 +94,7 @@ class _UpdatedCopy(Database):
                 contextlib.closing(Database(copy)) as updated,
                 updated.write(foreign_keys=False) as connection,
             ):
-                migrations.migrate(connection, version)
+                _migrate(connection, version, path)
         except BaseException:
             self._folder.cleanup()
             raise
@@ -103,6 +104,24 @@ class _UpdatedCopy(Database):
     def close(self) -> None:
         super().close()
         self._folder.cleanup()
+
+
+def _migrate(connection: sa.Connection, version: int, path: Path) -> None:
+    """Bring the project up to date. `DamagedProject` if a step meets what no program of ours has written."""
+    try:
+        migrations.migrate(connection, version)
+    except sa.exc.DBAPIError as error:
+        if error_code(error) not in (
+            sqlite3.SQLITE_ERROR,
+            sqlite3.SQLITE_CONSTRAINT,
+            sqlite3.SQLITE_MISMATCH,
+        ):
+            raise
+        raise DamagedProject(path, _("is damaged (it cannot be updated from its older format)")) from error
+    except sqlite3.OperationalError as error:  # of a statement that goes round SQLAlchemy
+        if error.sqlite_errorcode != sqlite3.SQLITE_ERROR:
+            raise
+        raise DamagedProject(path, _("is damaged (it cannot be updated from its older format)")) from error
 
 
 def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Database:
@@ -125,6 +144,8 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         lock, reason = (None, _(_ASKED)) if read_only else _writable(path)
         if lock is not None:
             undo.callback(lock.release)
+        check_companions(path)
+        check_header(path)
         strange = has_strange_log(path)
         if strange and lock is not None:
             _set_log_aside(path)
@@ -145,7 +166,7 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         if lock is not None:
             if version < migrations.schema_version():
                 with database.write(durable=True, foreign_keys=False) as connection:
-                    migrations.migrate(connection, version)
+                    _migrate(connection, version, path)
             database.use_wal()
         if version < migrations.schema_version():
             with database.read() as connection:

@@ -24,6 +24,7 @@ from sce_desktop.core.private import make_file, mode_like
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import connect, file_uri, overwrite_deleted
 from sce_desktop.store.file.failures import error_code
+from sce_desktop.store.file.header import check_companions
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
@@ -238,6 +239,7 @@ def _settle(target: Path) -> None:
     """Bring a project that is to be replaced into its one file: it is whole then if we are killed."""
     if not any(_size(file) for file in _leftovers(target)) or has_strange_log(target):
         return
+    check_companions(target)
     try:
         plain = sqlite3.connect(file_uri(target, "mode=rw"), uri=True, timeout=0, isolation_level=None)
         with contextlib.closing(plain):

@@ -23,7 +23,7 @@ _KINDS: Final[dict[type, str]] = {
     sa.Float: "ir",  # whole numbers are kept as such
     sa.LargeBinary: "b",
 }
-_ESSENTIAL: Final = {
+ESSENTIAL: Final = {
     # Without these a record is worth nothing; what else in it is of another kind is replaced.
     "project": {"columns", "text_columns"},
     "imports": {"rows", "last_row_id"},
@@ -127,7 +127,7 @@ def shapes() -> dict[str, Shape]:
             default = getattr(column.server_default, "arg", None)
             fallback = None if column.nullable else default or INSTEAD.get(column.name, replaced)
             instead.append((kinds[place], int(default) if default else fallback))
-            if column.name not in _ESSENTIAL.get(table.name, {column.name}) and not column.primary_key:
+            if column.name not in ESSENTIAL.get(table.name, {column.name}) and not column.primary_key:
                 loose[place] = "nirtb"
         made[table.name] = Shape(
             table=table.name,

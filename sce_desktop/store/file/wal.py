@@ -32,6 +32,8 @@ class Log:
 def open_log(path: Path) -> Log | None:
     """Return what the log at ``path`` holds, None if there is none or nothing in it was finished."""
     try:
+        if not path.is_file():  # a pipe would keep whoever opens it waiting
+            return None
         stream = path.open("rb")
     except OSError:
         return None

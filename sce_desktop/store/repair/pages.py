@@ -1,6 +1,6 @@
 """Reading the pages of a SQLite file without SQLite, which gives up a table at the first page that is broken.
 
-Only what our files need of https://www.sqlite.org/fileformat2.html: UTF-8, no reserved bytes, no pointer map.
+Only what our files need of https://www.sqlite.org/fileformat2.html: no pointer map.
 Nothing here trusts what it reads: whatever makes no sense is left out, and no loop is longer than the file.
 """
 
@@ -21,6 +21,8 @@ INDEX_LEAF: Final = 10
 INDEX_INNER: Final = 2
 _KINDS: Final = (TABLE_LEAF, TABLE_INNER, INDEX_LEAF, INDEX_INNER)
 _SIZES: Final = (8192, 4096, 1024, 2048, 16384, 32768, 65536, 512)  # ours first, then SQLite's
+_ENCODINGS: Final = {2: "utf-16-le", 3: "utf-16-be"}
+_MOST_RESERVED: Final = 64
 _SAMPLED: Final = 2_000  # places looked at for the size of a page
 _INTEGERS: Final = (0, 1, 2, 3, 4, 6, 8)  # bytes of an integer by its serial type
 
@@ -50,6 +52,11 @@ class PageFile:
         if log is not None and 1 in log.pages:
             self.header = log.page(1)[:100]
         self.page_size = log.page_size if log else self._find_size()
+        # What the header says, where it can be: such files are not ours, but hold the same.
+        says = self.header[56:60] if self.has_header else b""
+        self._encoding = _ENCODINGS.get(int.from_bytes(says, "big"), "utf-8")
+        reserved = self.header[20] if self.has_header else 0
+        self._usable = self.page_size - (reserved if reserved <= _MOST_RESERVED else 0)
         self.count = max(-(-self._bytes // self.page_size), log.count if log else 0)
         self._used = bytearray()
         self.begin()
@@ -132,15 +139,15 @@ class PageFile:
                 self._used[number] = 1
                 page = self.page(number)
                 number = int.from_bytes(page[:4], "big")
-                parts.append(page[4 : 4 + missing])
-                missing -= self.page_size - 4
+                parts.append(page[4 : min(4 + missing, self._usable)])
+                missing -= self._usable - 4
             data = b"".join(parts)
         values: list[Value] = []
         at = cell.start
         for serial in cell.serials:
             if serial >= 12:
                 end = at + (serial - 12 >> 1)
-                values.append(data[at:end].decode("utf-8", "replace") if serial & 1 else data[at:end])
+                values.append(data[at:end].decode(self._encoding, "replace") if serial & 1 else data[at:end])
                 at = end
             elif serial == 7:
                 values.append(struct.unpack_from(">d", data, at)[0])
@@ -178,7 +185,7 @@ class PageFile:
 
     def _local(self, size: int, in_table: bool) -> int:
         """Return how much of a record of ``size`` its page has."""
-        room = self.page_size
+        room = self._usable
         most = room - 35 if in_table else (room - 12) * 64 // 255 - 23
         if size <= most:
             return size

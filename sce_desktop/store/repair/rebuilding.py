@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable
 from typing import Final
 
 import numpy as np
@@ -17,66 +16,14 @@ from sce_desktop.store.annotations.label_sets import to_json
 from sce_desktop.store.repair.damaged import DamagedFile
 from sce_desktop.store.repair.salvage import Problems
 from sce_desktop.store.repair.stored import read_labels
+from sce_desktop.store.rules import relations
 from sce_desktop.store.sql import now
 
 _BATCH: Final = 2_000
 _STORED: Final = np.dtype("<f4")
 _MOST: Final = 1.001  # a probability, rounded
 _MOST_LABEL: Final = 100_000  # a greater id of a label without a name is garbage
-_ORPHANS: Final[tuple[tuple[str, str, Callable[[int], str] | None], ...]] = (
-    # What belongs to something that is lost, and what is reported of it.
-    (
-        "annotations",
-        "row_id NOT IN (SELECT id FROM rows)",
-        lambda n: ngettext(
-            "{count} annotation belongs to a lost row.", "{count} annotations belong to lost rows.", n
-        ),
-    ),
-    (
-        "annotation_labels",
-        "label_id NOT IN (SELECT id FROM labels)",
-        lambda n: ngettext("{count} label of a row is lost.", "{count} labels of rows are lost.", n),
-    ),
-    ("annotation_labels", "row_id NOT IN (SELECT row_id FROM annotations WHERE decision = 'label')", None),
-    (
-        "annotations",
-        "decision = 'label' AND row_id NOT IN (SELECT row_id FROM annotation_labels)",
-        lambda n: ngettext(
-            "{count} annotation has lost its label.", "{count} annotations have lost their labels.", n
-        ),
-    ),
-    (
-        "marks",
-        "row_id NOT IN (SELECT id FROM rows)",
-        lambda n: ngettext("{count} note belongs to a lost row.", "{count} notes belong to lost rows.", n),
-    ),
-    ("audits", "removed", None),
-    ("coders", "removed", None),
-    ("audit_rows", "audit_id NOT IN (SELECT id FROM audits) OR row_id NOT IN (SELECT id FROM rows)", None),
-    (
-        "other_annotations",
-        "coder_id NOT IN (SELECT id FROM coders) OR row_id NOT IN (SELECT id FROM rows)",
-        None,
-    ),
-    (
-        "scores",
-        "run_id NOT IN (SELECT id FROM runs)",
-        lambda n: ngettext(
-            "{count} prediction belongs to a lost run: score again.",
-            "{count} predictions belong to lost runs: score again.",
-            n,
-        ),
-    ),
-    ("scores", "row_id NOT IN (SELECT id FROM rows)", None),
-    (
-        "scores",
-        "length(probabilities) = 0 OR length(probabilities) <> 4 *"
-        " (SELECT json_array_length(labels) FROM runs WHERE id = run_id)",
-        lambda n: ngettext(
-            "{count} score does not fit its labels.", "{count} scores do not fit their labels.", n
-        ),
-    ),
-)
+_REMOVED: Final = ("audits", "coders")  # those that were removed stay behind with the history
 
 
 class Rebuilding:
@@ -95,10 +42,9 @@ class Rebuilding:
         self._complete_decisions()
         self._complete_labels()
         self._choose_label_set()
-        for table, condition, message in _ORPHANS:
-            removed = self._target.execute(f"DELETE FROM {table} WHERE {condition}").rowcount
-            if removed and message is not None:
-                self._problems.append(message(removed))
+        for table in _REMOVED:
+            self._target.execute(f"DELETE FROM {table} WHERE removed")
+        self._remove_orphans()
         self._compute_scores()
         scored = "(SELECT count(*) FROM scores WHERE run_id = runs.id)"
         (short,) = self._target.execute(
@@ -108,6 +54,18 @@ class Rebuilding:
             self._source.made_up_for.add("scores")
         self._target.execute(f"UPDATE runs SET scored = {scored}")
         self._show_one_run()
+
+    def _remove_orphans(self) -> None:
+        """Restore what has to be true between records; nobody misses what belonged to something removed."""
+        relations.register(self._target)
+        for table, column, owner in (
+            ("audit_rows", "audit_id", "audits"),
+            ("other_annotations", "coder_id", "coders"),
+        ):
+            self._target.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {owner})")
+        for rule in relations.RELATIONS:
+            if problem := rule.restore(self._target):
+                self._problems.append(problem)
 
     def _complete_decisions(self) -> None:
         """Take decisions whose own record is lost from their labels and from the index on decisions."""

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Final, get_args
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
 
 import sqlalchemy as sa
 
-from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.runs import ModelKind
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.shapes import INSTEAD, Record
+from sce_desktop.store.file.shapes import ESSENTIAL, INSTEAD, Record
 from sce_desktop.store.repair.damaged import DamagedFile
 from sce_desktop.store.repair.pages import Value
-from sce_desktop.store.repair.stored import Malformed, is_moment, read_json, read_labels, read_shape
+from sce_desktop.store.repair.stored import Malformed, read_json, read_labels, read_shape
+from sce_desktop.store.rules.records import field
 from sce_desktop.store.sql import now
 
 TABLES: Final = (  # the history of what can be undone stays behind
@@ -46,6 +46,7 @@ _MADE_AGAIN: Final = ("id", "text_hash", "length", "blank", "text", "cells")  # 
 _COPIED_COLUMNS: Final = tuple(column for column in schema.rows.columns if column.name not in _MADE_AGAIN)
 _ROW: Final = (*_MADE_AGAIN, *(column.name for column in _COPIED_COLUMNS))
 _INSERT_ROW: Final = f"INSERT OR IGNORE INTO rows ({', '.join(_ROW)}) VALUES ({', '.join('?' * len(_ROW))})"
+_REPLACEABLE: Final = ("source", "finished_at")  # of an import
 Problems = list[str]
 
 
@@ -63,15 +64,11 @@ class Salvage:
         """Copy everything."""
         self._copy_project()
         self._copy_rows()
-        self._copy("cell_types", check=_parse_types)
-        self._copy("labels", check=lambda r: _check(bool(str(r["name"]).strip())))
-        self._copy("label_sets", check=lambda r: read_labels(r["labels"]))
-        self._copy("annotations", check=_with_known_origin)
+        for table in ("cell_types", "labels", "label_sets", "annotations"):
+            self._copy(table)
         self._copy_pairs()
-        self._copy("marks")
-        self._copy("runs", check=_check_run)
-        self._copy("scores")
-        self._copy("model_versions", check=_parse_version)
+        for table in ("marks", "runs", "scores", "model_versions"):
+            self._copy(table)
         for table in ("audits", "audit_rows", "coders", "other_annotations"):
             self._copy(table)
 
@@ -81,21 +78,11 @@ class Salvage:
                 columns, texts = read_shape(record["columns"], record["text_columns"])
             except Malformed:
                 continue
-            threshold = record.get("threshold")
-            if not (isinstance(threshold, float | int) and 0 <= threshold <= 1):
-                threshold = None
-            whole_table = bool(record.get("whole_table"))
-            model = record.get("model")
             # The search index is not brought over.
-            kept = {
-                **record,
-                "id": 1,
-                "threshold": threshold,
-                "whole_table": whole_table,
-                "model": model if isinstance(model, str) else None,
-                "model_chosen": isinstance(model, str) and bool(record.get("model_chosen")),
-                "searchable_to": 0,
-            }
+            values = self._fitting("project", {**record, "id": 1, "searchable_to": 0})
+            if values is None:
+                continue
+            kept = dict(zip(record, values, strict=True))
             self._target.execute(
                 f"UPDATE project SET {', '.join(f'{name} = ?' for name in kept)}", list(kept.values())
             )
@@ -246,30 +233,33 @@ class Salvage:
             self._source.pairs(labels),
         )
 
-    def _copy(self, table: str, *, check: Callable[[Record], object] | None = None) -> None:
-        self._insert_all(table, self._source.records(table), check)
+    def _copy(self, table: str) -> None:
+        self._insert_all(table, self._source.records(table))
 
-    def _insert_all(
-        self, table: str, records: Iterable[Record], check: Callable[[Record], object] | None = None
-    ) -> None:
+    def _fitting(self, table: str, record: Record) -> list[Value] | None:
+        """Return the values of a record, those that a column cannot hold replaced; None if it needs one."""
+        values = list(record.values())
+        for place, (name, value) in enumerate(record.items()):
+            if field(table, name).holds(value):
+                continue
+            if name in _needed(table):
+                return None
+            values[place] = _instead(table, name)
+        self._source.replaced[table] += values != list(record.values())
+        return values
+
+    def _insert_all(self, table: str, records: Iterable[Record]) -> None:
         columns = schema.metadata.tables[table].columns
         # Records of older files lack the last ones.
         defaults = [_default(column) for column in columns]
-        moments = {name for name in columns.keys() if name.endswith("_at")}  # noqa: SIM118 - of SQLAlchemy
 
         def sound() -> Iterator[list[Value]]:
             for record in records:
-                try:
-                    if check is not None:
-                        check(record)
-                except (ValueError, TypeError, KeyError, AttributeError):
+                values = self._fitting(table, record)
+                if values is None:
                     self._source.lost[table] += 1
-                    continue
-                values = [
-                    INSTEAD[name] if name in moments and not is_moment(value) and value is not None else value
-                    for name, value in record.items()
-                ]
-                yield values + defaults[len(values) :]
+                else:
+                    yield values + defaults[len(values) :]
 
         self._target.executemany(
             f"INSERT OR IGNORE INTO {table} ({', '.join(columns.keys())})"
@@ -278,34 +268,10 @@ class Salvage:
         )
 
 
-def _with_known_origin(record: Record) -> None:
-    _check(record["decision"] in set(Decision))
-    if record["origin"] not in set(Origin):
-        record["origin"] = Origin.IMPORTED.value
-
-
-def _check_run(record: Record) -> None:
-    read_labels(record["labels"])
-    _check(record["kind"] in get_args(ModelKind))
-
-
-def _parse_types(record: Record) -> None:
-    """Raise if a record of what cells were is of no rows."""
-    _check(0 < int(str(record["first_row"])) <= int(str(record["last_row"])))
-
-
-def _parse_version(record: Record) -> None:
-    """Raise if the settings or metrics of a model version make no sense."""
-    for field in ("settings", "metrics"):
-        read_json(record[field]).items()
-
-
 def _is_import(record: Record) -> bool:
-    try:
-        read_json(record["source"]).items()
-    except (ValueError, TypeError, AttributeError):
-        return False
-    return all(int(str(record[name])) >= 0 for name in ("rows", "blank", "duplicates", "last_row_id"))
+    return all(
+        field("imports", name).holds(value) for name, value in record.items() if name not in _REPLACEABLE
+    )
 
 
 def _row(record: Record, text: str, cells: str) -> tuple[Value, ...]:
@@ -313,9 +279,32 @@ def _row(record: Record, text: str, cells: str) -> tuple[Value, ...]:
     return record["id"], hash_text(text), len(text), is_blank(text), text, cells, *kept
 
 
+@functools.cache
+def _needed(table: str) -> frozenset[str]:
+    """Return the columns without which a record is worth nothing."""
+    columns = schema.metadata.tables[table].columns
+    keys = {column.name for column in columns if column.primary_key or column.foreign_keys}
+    keys -= {"label_set_id"}  # the project's: `rebuilding` chooses one
+    return frozenset(keys | ESSENTIAL.get(table, {column.name for column in columns}))
+
+
+@functools.cache
+def _instead(table: str, name: str) -> Value:
+    """Return what stands for a value that is lost."""
+    column = schema.metadata.tables[table].columns[name]
+    if column.nullable:
+        return None
+    default = _default(column)
+    for value in (default, INSTEAD.get(name), 0, 1, "", b""):
+        if value is not None and field(table, name).holds(value):
+            return value
+    raise KeyError(name)
+
+
 def _default(column: sa.Column[Any]) -> Any:
     """Return what a record of an older file has in a column that it lacks."""
-    return getattr(column.server_default, "arg", None)
+    default = getattr(column.server_default, "arg", None)
+    return int(default) if default else default
 
 
 def _ends(imports: list[Record]) -> list[int]:
@@ -327,8 +316,3 @@ def _cell_count(cells: object) -> int:
         return len(read_json(cells))
     except (ValueError, TypeError):
         return 0
-
-
-def _check(sound: bool) -> None:
-    if not sound:
-        raise ValueError("it makes no sense")

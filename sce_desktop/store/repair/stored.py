@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _
+
+MOST_LABEL: Final = 10_000_000
+"""The greatest id of a label: arrays are made by them, and they count up from 1."""
+_MOST_COLUMNS: Final = 100_000
 
 
 class Malformed(ValueError):  # noqa: N818 - as `DamagedProject`, which it becomes
@@ -34,7 +38,7 @@ def read_labels(text: object) -> tuple[Label, ...]:
         texts = (label.name, label.description, label.colour, label.shortcut, *label.synonyms)
         if not all(isinstance(text, str) for text in texts) or not label.name.strip():
             raise Malformed(_("a label in it has no name"))
-        if type(label.id) is not int or label.id < 1:
+        if type(label.id) is not int or not 1 <= label.id <= MOST_LABEL:
             raise Malformed(_("a label in it has no id"))
     if len({label.id for label in labels}) < len(labels):
         raise Malformed(_("two labels in it have the same id"))
@@ -51,6 +55,7 @@ def read_shape(columns: object, text_columns: object) -> tuple[tuple[str, ...], 
         or not all(type(place) is int and 0 <= place < len(names) for place in places)
         or bool(names) != bool(places)
         or len(set(places)) < len(places)
+        or len(names) > _MOST_COLUMNS
     ):
         raise Malformed(_("the names of its columns cannot be read"))
     return tuple(names), tuple(places)

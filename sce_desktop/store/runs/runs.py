@@ -18,14 +18,17 @@ from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
-from sce_desktop.store.repair.stored import Malformed
+from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
-_NONES: Final = frozenset((float, type(None)))
-_ROUNDING: Final = 1e-4
+_FETCHED: Final = ("row_id", "probabilities", "none", "top", "confidence", "margin")
+_FITS: Final = (
+    "(SELECT length(probabilities) = 4 * json_array_length(labels) AND top < json_array_length(labels)"
+    " FROM runs WHERE id = run_id)"
+)
 _STORED: Final = np.dtype("<f4")
 _RUN: Final = (
     "SELECT id, alias, kind, model, fingerprint, labels, multi_label, created_at, finished_at, scored,"
@@ -190,39 +193,18 @@ def add_scores(database: Database, run_id: int, row_ids: Ids, scores: Scores) ->
             _count_scored(connection, run_id, added)
 
 
-def count_wrong(connection: sa.Connection, run_id: int) -> int:
-    """Return how many rows' best label, confidence or margin are not those of their probabilities.
-
-    The best label must be a place in the run's labels.
-    """
-    wrong = 0
-    found = raw(connection).execute(
-        "SELECT top, confidence, margin, probabilities FROM scores WHERE run_id = ?", (run_id,)
-    )
-    while records := found.fetchmany(_BATCH_REMOVE):
-        top, *stored, blobs = zip(*records, strict=True)
-        vectors = np.frombuffer(b"".join(blobs), _STORED).reshape(len(blobs), -1)
-        _, confidence, margin = scoring.top(vectors)
-        best = vectors[np.arange(len(blobs)), np.array(top)]
-        right = np.array([confidence, margin, confidence])
-        off = np.abs(right - np.array([*stored, best], np.float64)) > _ROUNDING
-        wrong += int(off.any(axis=0).sum())
-    return wrong
-
-
 def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, RowScore]:
     """Return what a run says about ``row_ids`` by row; a row without a score is absent."""
     found = raw(connection).execute(
-        "SELECT row_id, probabilities, none, top, confidence, margin FROM scores"
+        f"SELECT {', '.join(_FETCHED)}, {_FITS} FROM scores"
         " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",
         (run_id, json_ids(row_ids)),
     )
-    scores = {
-        row_id: RowScore(_vector(blob), none, top, confidence, margin)
-        for row_id, blob, none, top, confidence, margin in found
-    }
-    if not _NONES.issuperset(type(score.none) for score in scores.values()):
-        raise Malformed("predictions in it are no numbers")
+    scores = {}
+    for row_id, blob, none, top, confidence, margin, fits in checked("scores", _FETCHED, found.fetchall()):
+        if not fits:
+            raise malformed("scores", "probabilities", row_id)
+        scores[row_id] = RowScore(_vector(blob), none, top, confidence, margin)
     return scores
 
 
@@ -245,6 +227,8 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
         "SELECT row_id, probabilities FROM scores WHERE run_id = ? ORDER BY row_id", (run_id,)
     )
     for place, (row_id, blob) in enumerate(found):
+        if type(blob) is not bytes or len(blob) != probabilities.shape[1] * _STORED.itemsize:
+            raise malformed("scores", "probabilities", row_id)
         ids[place] = row_id
         probabilities[place] = _vector(blob)
     return ids, probabilities
@@ -284,8 +268,6 @@ def _count_scored(connection: sa.Connection, run_id: int, change: int) -> None:
 
 
 def _vector(blob: bytes) -> FloatArray:
-    if type(blob) is not bytes or len(blob) % _STORED.itemsize:
-        raise Malformed("predictions in it are no numbers")
     return np.frombuffer(blob, _STORED).astype(np.float32, copy=False)
 
 

@@ -1,0 +1,62 @@
+"""Whether a failure that nobody expects is the fault of the file: of contents that we never write.
+
+What is read is checked where it is read (`rules.records.checked`). Statements that work inside SQLite meet
+contents that nothing of ours has looked at, though, and fail in ways that cannot be told from a bug. So when
+something fails, the rules are asked.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import sqlalchemy as sa
+
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.store.repair import contents
+from sce_desktop.store.repair.stored import Malformed
+
+_SECONDS: Final = 5.0
+_STEPS: Final = 100_000  # of SQLite between two looks at the clock
+_UNEXPECTED: Final = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    sa.exc.DBAPIError,
+    sqlite3.Error,
+)
+_KNOWN: Final = (Malformed, UnicodeDecodeError)
+
+
+@contextlib.contextmanager
+def blaming_contents(plain: sqlite3.Connection) -> Iterator[None]:
+    """Turn an unexpected failure into `Malformed` if the project that is open breaks a rule; else it stays.
+
+    ``plain`` is in no transaction by then. The rules have a few seconds: a failure of ours must not hang.
+    """
+    try:
+        yield
+    except _KNOWN:
+        raise
+    except _UNEXPECTED as error:
+        why = _first_problem(plain)
+        if not why:
+            raise
+        raise Malformed(why.rstrip(".")) from error
+
+
+def _first_problem(plain: sqlite3.Connection) -> str:
+    until = time.monotonic() + _SECONDS
+    plain.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    try:
+        return next(iter(contents.check_all(plain, SilentProgress())), "")
+    except (sqlite3.Error, Malformed, UnicodeDecodeError):  # the time is over, or this is worse than contents
+        return ""
+    finally:
+        plain.set_progress_handler(None, 0)
