@@ -24,7 +24,7 @@ class Window:
 
     name: str = "window"
     share: float = 8
-    steps: int = 60
+    steps: int = 30
     slow_start: bool = True
 
     def prepare(self, material: Path, folder: Path) -> None:
