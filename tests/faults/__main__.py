@@ -10,6 +10,7 @@ how fast the machine is. Linux only.
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import sys
 import time
@@ -29,7 +30,14 @@ def kills(args: argparse.Namespace) -> int:
     from tests.faults import running
 
     began = time.monotonic()
-    counts = running.run(args.kills, args.seed, names=args.only, folder=args.folder, lanes=args.lanes)
+    counts = running.run(
+        args.kills,
+        args.seed,
+        names=args.only,
+        folder=args.folder,
+        lanes=args.lanes,
+        minutes=args.minutes,
+    )
     from tests.faults.kills import table
 
     print(table(counts))
@@ -44,6 +52,7 @@ def main() -> int:
     part = parts.add_parser("kills", help="SIGKILL at random moments")
     part.add_argument("--kills", type=int, default=300, help="how many (300)")
     part.add_argument("--seed", type=int, default=0, help="of the moments and actions (0)")
+    part.add_argument("--minutes", type=float, default=math.inf, help="end after so many (no limit)")
     part.add_argument("--only", nargs="+", metavar="OPERATION", help="these operations alone")
     part.add_argument("--lanes", type=int, default=1, help="how many at the same time (1)")
     part.add_argument("--folder", type=Path, help="where to work; what was found stays there")

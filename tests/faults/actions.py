@@ -60,7 +60,8 @@ def actions(project: Project, seed: int) -> Iterator[str]:
     bulk.STEP = STEP  # type: ignore[misc]
     for number in range(10**9):
         action = draw.choices(list(_ACTIONS), list(_ACTIONS.values()))[0]
-        action(project, draw, number)
+        if action in _WITHOUT_LABELS or _labels(project):  # which may be undone, too
+            action(project, draw, number)
         yield action.__name__.strip("_")
 
 
@@ -162,3 +163,4 @@ _ACTIONS: dict[Callable[[Project, random.Random, int], None], int] = {
     _add_annotator: 1,
     _label_again: 3,
 }
+_WITHOUT_LABELS = (_undo, _redo, _add_label)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import resource
@@ -65,20 +66,34 @@ class Operation(Protocol):
 
 
 def rehearse(
-    operations: Sequence[Operation], material: Path, place: Path, kills: int, seed: int
+    operations: Sequence[Operation],
+    material: Path,
+    place: Path,
+    kills: int,
+    seed: int,
+    *,
+    seconds: float = math.inf,
 ) -> dict[str, Found]:
-    """Kill ``kills`` times, shared out over the operations, and return what was found by name."""
+    """Kill ``kills`` times, shared out over the operations, and return what was found by name.
+
+    After ``seconds`` no more.
+    """
+    end = time.monotonic() + seconds
     order = _shared_out(operations, kills)
     random.Random(seed).shuffle(order)
     counts = {operation.name: Found() for operation in operations}
-    seconds = {op.name: _measure(op, material, place / op.name, seed) for op in operations if op in order}
+    spans: dict[str, float] = {}
     for number, operation in enumerate(order):
+        if time.monotonic() > end:
+            break
+        if operation.name not in spans:
+            spans[operation.name] = _measure(operation, material, place / operation.name, seed)
         found = kill_once(
             operation,
             material,
             place / str(number),
             seed=seed * 1_000_003 + number,
-            seconds=seconds[operation.name],
+            seconds=spans[operation.name],
         )
         counts[operation.name].add(found)
         if found.lost or found.damaged or found.litter:
@@ -109,7 +124,7 @@ def _measure(operation: Operation, material: Path, folder: Path, seed: int) -> f
     os.close(reader)
     os.waitpid(child, 0)
     if lines < 2:
-        raise Died((folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
+        raise DiedError((folder / "output.txt").read_text(encoding="utf-8", errors="replace"))
     shutil.rmtree(folder)
     return seconds
 
@@ -124,7 +139,7 @@ def kill_once(operation: Operation, material: Path, folder: Path, *, seed: int, 
         told, in_the_middle = _work_and_kill(operation, folder, seed, moment)
         found = _checked(operation, folder, seed, told)
         found.in_the_middle = int(in_the_middle)
-    except Died as death:
+    except DiedError as death:
         found = Found(damaged=[str(death)])
     found.kills = 1
     if not (found.lost or found.damaged or found.litter):
@@ -132,7 +147,7 @@ def kill_once(operation: Operation, material: Path, folder: Path, *, seed: int, 
     return found
 
 
-class Died(Exception):
+class DiedError(Exception):
     """A child ended by itself, with what it said."""
 
 
@@ -160,7 +175,7 @@ def _work_and_kill(operation: Operation, folder: Path, seed: int, moment: float)
     told = said.decode().splitlines()
     if not (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL) and ENDED not in told:
         output = (folder / "output.txt").read_text(encoding="utf-8", errors="replace")
-        raise Died(f"{operation.name} ended by itself (status {status}):\n{output[-3000:]}")
+        raise DiedError(f"{operation.name} ended by itself (status {status}):\n{output[-3000:]}")
     return [line for line in told if line not in (BEGUN, ENDED)], ENDED not in told
 
 
@@ -185,7 +200,9 @@ def _checked(operation: Operation, folder: Path, seed: int, told: Sequence[str])
     os.waitpid(child, 0)
     if not said:
         output = (folder / "output.txt").read_text(encoding="utf-8", errors="replace")
-        raise Died(f"what {operation.name} left could not be checked (told {list(told)}):\n{output[-3000:]}")
+        raise DiedError(
+            f"what {operation.name} left could not be checked (told {list(told)}):\n{output[-3000:]}"
+        )
     return Found(**json.loads(said))
 
 
@@ -261,8 +278,10 @@ def table(counts: dict[str, Found]) -> str:
         lines.append([name, *(f"{figure:,}" for figure in (*figures, *lists))])
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
     rows = [
-        " | ".join(cell.ljust(width) if not place else cell.rjust(width)
-                   for place, (cell, width) in enumerate(zip(line, widths, strict=True)))
+        " | ".join(
+            cell.ljust(width) if not place else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
         for line in lines
     ]
     rule = " | ".join("-" * width for width in widths)

@@ -188,7 +188,9 @@ def check_cuts(recording: Recording, cuts: int, seed: int, place: Path) -> Losse
         losses.acknowledged += len(told)
         if wrong:
             kind = "journal" if journal else "strict"
-            losses.wrong.append(f"{left.name} (seed {seed}, {kind}, event {at}, told {told[-3:]}, {names}): {wrong}")
+            losses.wrong.append(
+                f"{left.name} (seed {seed}, {kind}, event {at}, told {told[-3:]}, {names}): {wrong}"
+            )
         else:
             shutil.rmtree(left)
     return losses

@@ -89,7 +89,7 @@ def _write_first(path: Path) -> None:
             if row % 3 == 0:
                 plain.execute("INSERT INTO marks VALUES (?, 0, 1, ?)", (row, f"note {row}"))
         plain.execute(
-            "INSERT INTO imports VALUES (1, '{\"path\": \"old.csv\"}', ?, 0, 0, ?, ?)", (FIRST, FIRST, MOMENT)
+            'INSERT INTO imports VALUES (1, \'{"path": "old.csv"}\', ?, 0, 0, ?, ?)', (FIRST, FIRST, MOMENT)
         )
         plain.execute(
             "INSERT INTO runs VALUES (1, 'sce', 'sce', 'sce-mini', 'f', ?, 'key', 0, ?, NULL, 1, ?)",

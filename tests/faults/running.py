@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import math
 import os
 import shutil
 import tempfile
@@ -51,6 +52,7 @@ def run(
     names: Sequence[str] | None = None,
     folder: Path | None = None,
     lanes: int = 1,
+    minutes: float = math.inf,
 ) -> dict[str, Found]:
     """Kill so often and return what was found by operation. What was found is kept in ``folder``."""
     load_everything()
@@ -61,9 +63,9 @@ def run(
     _make_material(place, material)
     gc.freeze()  # what is here now is never collected, so that children share it
     if lanes == 1:
-        counts = kills.rehearse(chosen, material, place / "kills", number, seed)
+        counts = kills.rehearse(chosen, material, place / "kills", number, seed, seconds=60 * minutes)
     else:
-        counts = _in_lanes(chosen, material, place, number, seed, lanes)
+        counts = _in_lanes(chosen, material, place, number, seed, lanes, 60 * minutes)
     if folder is None and not any(f.lost or f.damaged or f.litter for f in counts.values()):
         shutil.rmtree(place, ignore_errors=True)
     return counts
@@ -110,7 +112,13 @@ def _make_material(place: Path, material: Path) -> None:
 
 
 def _in_lanes(
-    chosen: Sequence[Operation], material: Path, place: Path, number: int, seed: int, lanes: int
+    chosen: Sequence[Operation],
+    material: Path,
+    place: Path,
+    number: int,
+    seed: int,
+    lanes: int,
+    seconds: float,
 ) -> dict[str, Found]:
     """Share the kills among processes, each with seeds of its own."""
     readers = []
@@ -118,7 +126,9 @@ def _in_lanes(
         share = number // lanes + (lane < number % lanes)
 
         def work(lane: int = lane, share: int = share) -> str:
-            counts = kills.rehearse(chosen, material, place / f"lane{lane}", share, seed * 64 + lane)
+            counts = kills.rehearse(
+                chosen, material, place / f"lane{lane}", share, seed * 64 + lane, seconds=seconds
+            )
             return json.dumps({name: vars(found) for name, found in counts.items()})
 
         reader, writer = os.pipe()
