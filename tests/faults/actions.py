@@ -142,7 +142,8 @@ def _add_annotator(project: Project, draw: random.Random, number: int) -> None:
 
 
 def _label_again(project: Project, draw: random.Random, _number: int) -> None:
-    by_hand = sorted(project.repeatable_ids(0).tolist())  # their own order is that of moments
+    may = project.repeatable_ids(0).tolist()
+    by_hand = sorted(set(may) & set(project.annotations(may)))  # their own order is that of moments
     if by_hand:
         project.add_repeat(draw.choice(by_hand), [draw.choice(_labels(project)).id or 0])
 

@@ -71,23 +71,21 @@ def rehearse(
     place: Path,
     kills: int,
     seed: int,
+    spans: dict[str, float],
     *,
     seconds: float = math.inf,
 ) -> dict[str, Found]:
     """Kill ``kills`` times, shared out over the operations, and return what was found by name.
 
-    After ``seconds`` no more.
+    Moments are drawn from ``spans`` (see `measure`). After ``seconds`` no more.
     """
     end = time.monotonic() + seconds
     order = _shared_out(operations, kills)
     random.Random(seed).shuffle(order)
     counts = {operation.name: Found() for operation in operations}
-    spans: dict[str, float] = {}
     for number, operation in enumerate(order):
         if time.monotonic() > end:
             break
-        if operation.name not in spans:
-            spans[operation.name] = _measure(operation, material, place / operation.name, seed)
         found = kill_once(
             operation,
             material,
@@ -109,7 +107,7 @@ def _shared_out(operations: Sequence[Operation], kills: int) -> list[Operation]:
     return order[:kills]
 
 
-def _measure(operation: Operation, material: Path, folder: Path, seed: int) -> float:
+def measure(operation: Operation, material: Path, folder: Path, seed: int) -> float:
     """Return how many seconds the first acknowledgements take on this machine, as busy as it is."""
     (folder / "files").mkdir(parents=True)
     operation.prepare(material, folder / "files")

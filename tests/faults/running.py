@@ -127,7 +127,7 @@ def _in_lanes(
 
         def work(lane: int = lane, share: int = share) -> str:
             counts = kills.rehearse(
-                chosen, material, place / f"lane{lane}", share, seed * 64 + lane, seconds=seconds
+                chosen, material, place / f"lane{lane}", share, seed * 64 + lane, spans, seconds=seconds
             )
             return json.dumps({name: vars(found) for name, found in counts.items()})
 
