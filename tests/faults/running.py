@@ -62,10 +62,11 @@ def run(
     material = place / "material"
     _make_material(place, material)
     gc.freeze()  # what is here now is never collected, so that children share it
+    spans = {op.name: kills.measure(op, material, place / op.name, seed) for op in chosen}
     if lanes == 1:
-        counts = kills.rehearse(chosen, material, place / "kills", number, seed, seconds=60 * minutes)
+        counts = kills.rehearse(chosen, material, place / "kills", number, seed, spans, seconds=60 * minutes)
     else:
-        counts = _in_lanes(chosen, material, place, number, seed, lanes, 60 * minutes)
+        counts = _in_lanes(chosen, material, place, number, seed, spans, lanes, 60 * minutes)
     if folder is None and not any(f.lost or f.damaged or f.litter for f in counts.values()):
         shutil.rmtree(place, ignore_errors=True)
     return counts
