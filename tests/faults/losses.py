@@ -1,7 +1,7 @@
 """What is recorded for power losses, and what must be there after each.
 
-``python -m tests.faults.losses FOLDER`` does the work under the library of ``power.c``; `check_cuts` makes what
-power losses would have left of it, and opens that.
+``python -m tests.faults.losses FOLDER`` does the work under the library of ``power.c``; `check_cuts` makes
+what power losses would have left of it, and opens that.
 """
 
 from __future__ import annotations

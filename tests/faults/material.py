@@ -1,4 +1,4 @@
-"""What operations work on: tables, projects of today and of the first format, and what exports of them hold."""
+"""What operations work on: tables, projects of today and of the first format, and exports of them."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 A process under ``power.c`` records what it does to the files of a folder. From the record, cut off anywhere,
 come states that a disk may then have:
 
-- Of a file everything that was written before its last fsync or fdatasync; of each later write nothing, all, or
-  some of its blocks of 512 bytes. What lies between is zeros.
-- Names as they were when their folder was last synced, and some of the later creations, renames and removals: the
-  first so many, for file systems keep their order. A second kind of disk ("journal") commits all of them with
-  every fsync of any file, as ext4 and XFS do; the first ("strict") keeps to what POSIX promises.
+- Of a file everything that was written before its last fsync or fdatasync; of each later write nothing, all,
+  or some of its blocks of 512 bytes. What lies between is zeros.
+- Names as they were when their folder was last synced, and some of the later creations, renames and removals:
+  the first so many, for file systems keep their order. A second kind of disk ("journal") commits all of them
+  with every fsync of any file, as ext4 and XFS do; the first ("strict") keeps to what POSIX promises.
 
 The "-shm" file of SQLite is left out: it is a memory map, which SQLite makes again.
 """

@@ -118,6 +118,7 @@ def _in_lanes(
     place: Path,
     number: int,
     seed: int,
+    spans: dict[str, float],
     lanes: int,
     seconds: float,
 ) -> dict[str, Found]:

@@ -1,9 +1,8 @@
 """What programs that keep folders in step with a server do to a file that another program has open.
 
-``python -m tests.faults.sync_client FILE SEED``: does one thing after the other, drawn from the seed, until it is
-killed, and says what on stdout. As Dropbox, OneDrive, Nextcloud and Syncthing do, it copies files away to upload
-them, sets times, holds locks for a moment, leaves "conflicted copies" and files of its own, and at the end of its
-patience puts an older copy in the place of the file, by a rename.
+``python -m tests.faults.sync_client FILE SEED``: does one thing after the other, drawn from the seed, until
+it is killed, and says what on stdout. As such programs do, it copies files away to upload them, sets times,
+holds locks for a moment, and leaves "conflicted copies" and files of its own. `put_older` is the worst.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def test_what_is_decided_during_a_bulk_action_stays(project: Project, clock: Clo
 
     bulk.STEP = 10  # type: ignore[misc]
     project.decide([102], Decision.LABEL, [2])
-    answers = {row: (1,) for row in range(1, actions.ROWS + 1)}
+    answers = dict.fromkeys(range(1, actions.ROWS + 1), (1,))
     outcome = bulk.decide_all(project, answers, queue="", progress=Person())
     found = project.annotations(range(1, actions.ROWS + 1))
     assert {row: found[row].label_ids for row in (99, 100, 101, 102)} == {

@@ -1,4 +1,4 @@
-"""A disk that is full, a quota, permissions taken away, several processes: acknowledged or refused in a sentence."""
+"""A full disk, a quota, permissions taken away, several processes: acknowledged, or refused in a sentence."""
 
 from __future__ import annotations
 
@@ -138,21 +138,25 @@ def notes(path: Path) -> dict[int, str]:
         return {row: mark.note.split()[0] for row, mark in marks.items() if mark.note}
 
 
+def note_until_refused(project: Project, done: dict[int, str]) -> None:
+    for number in range(1, 5_000):
+        row = 1 + number % actions.ROWS
+        project.set_marks(row, note=f"{number} " + "x" * 2_000)
+        done[row] = str(number)
+
+
 def test_labels_on_a_disk_that_fills_up(path: Path, small_disk: Path) -> None:
-    """Refused in a sentence; what was acknowledged is there, goes on being there, and is exported elsewhere."""
+    """Refused in a sentence; what was acknowledged stays, and labelling goes on when there is room."""
     project_path = Path(shutil.copy(path, small_disk))
     out = small_disk / "out.csv"
     filler = small_disk / "film"
     filler.write_bytes(bytes(300_000))
-    done = {}
+    done: dict[int, str] = {}
     project = Project.open(project_path)
     export_table(project, out, progress=SilentProgress())
     exported = out.read_bytes()
     with pytest.raises(UserError, match=r"The disk is full: free some space, then try again\.") as refused:
-        for number in range(1, 5_000):
-            row = 1 + number % actions.ROWS
-            project.set_marks(row, note=f"{number} " + "x" * 2_000)
-            done[row] = str(number)
+        note_until_refused(project, done)
     assert len(done) > 10
     assert "Everything saved so far is safe" in str(refused.value)
     with pytest.raises(UserError, match="There is no room for"):
