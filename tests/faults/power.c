@@ -90,6 +90,16 @@ static int opened(int at, const char *path, int flags, mode_t mode) {
     struct stat before;
     int existed = ours && !stat(whole, &before);
     int descriptor = (int)syscall(SYS_openat, at, path, flags, mode);
+    if (!ours && folder_length && descriptor >= 0 && flags & (O_WRONLY | O_RDWR)) {
+        int kept = errno;
+        struct stat found;
+        pthread_mutex_lock(&turn);
+        if (!fstat(descriptor, &found)) /* its number may have been that of a file of ours that is gone */
+            for (size_t i = 0; i < watched_count; i++)
+                if (watched[i] == found.st_ino) watched[i] = 0;
+        pthread_mutex_unlock(&turn);
+        errno = kept;
+    }
     if (ours) {
         int kept = errno;
         struct stat found;
