@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from sce_desktop import paths
+from sce_desktop.temporary import sweep
 from tests.faults.kills import Found, table
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +31,16 @@ def test_three_hundred_kills_lose_nothing(tmp_path: Path) -> None:
     assert cells[4:] == ["0", "0", "0"]
     acknowledged = int(cells[3].replace(",", ""))
     assert acknowledged > KILLS  # else hardly anything could be lost
+
+
+@pytest.mark.parametrize("written", [b"", b'{"host": "a mach'], ids=["empty", "broken off"])
+def test_the_list_of_a_process_that_died_before_it_wrote_is_swept(written: bytes) -> None:
+    """Else one would stay for each kill at that moment: found by the kills above."""
+    file = paths.cache_dir() / "temporary" / "12345-abcdef01.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(written)
+    sweep()
+    assert not file.exists()
 
 
 def test_the_table_counts_what_is_wrong() -> None:
