@@ -139,7 +139,8 @@ def _sweep(file: Path) -> None:
     with file.open("rb") as stream:
         if not _lock(stream):
             return  # its process lives
-        head, *lines = [json.loads(line) for line in stream.read().splitlines() if line.endswith(b"}")]
+        said = [json.loads(line) for line in stream.read().splitlines() if line.endswith(b"}")]
+        head, *lines = said or [{"host": platform.node()}]  # killed before it could write anything
         elsewhere = head["host"] != platform.node()
         if elsewhere and time.time() - file.stat().st_mtime < OTHERS_AGE_S:
             return

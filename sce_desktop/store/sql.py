@@ -21,7 +21,12 @@ LAST_ROW: Final = "(SELECT coalesce(max(last_row_id), 0) FROM imports)"
 
 def now() -> str:
     """Return this moment as a project tells it: ISO 8601, UTC, milliseconds."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return as_moment(datetime.now(UTC))
+
+
+def as_moment(moment: datetime) -> str:
+    """Return a moment (UTC) as a project tells it: texts of that form sort by time."""
+    return moment.isoformat(timespec="milliseconds")
 
 
 def last_row_id() -> sa.ScalarSelect[Any]:

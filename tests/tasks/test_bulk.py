@@ -12,6 +12,7 @@ from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKi
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.project import Project
+from sce_desktop.store.sql import now
 from sce_desktop.tasks.insight import bulk
 from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all
 from tests.tasks.fakes import StoppingProgress
@@ -93,14 +94,14 @@ def test_what_was_done_until_it_is_stopped_stays_and_is_undone_at_once(project: 
 
 
 def test_a_decision_by_hand_in_between_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    moments = iter(f"2026-01-01T00:00:0{n}.000+00:00" for n in range(9))
-    monkeypatch.setattr(bulk, "now", lambda: next(moments))
     annotate = project.annotate_part
 
     def disturbed(annotations: list[Annotation], *, last: bool, action: int | None = None) -> int | None:
         if action is None:  # before the first step
-            hand = Annotation(8, Decision.LABEL, (2,), Origin.HAND, "2026-01-01T00:00:01.500+00:00")
-            project.annotate([hand])
+            began = now()
+            while now() == began:  # a project tells milliseconds
+                pass
+            project.decide([8], Decision.LABEL, [2])
         return annotate(annotations, last=last, action=action)
 
     monkeypatch.setattr(project, "annotate_part", disturbed)

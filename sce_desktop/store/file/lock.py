@@ -94,7 +94,8 @@ class FileLock:
         if stream is None:
             return
         if sys.platform != "win32":  # while it is still ours, so that nobody else's file goes
-            self.path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # the folder may have become write-protected
+                self.path.unlink(missing_ok=True)
         _drop(stream)
         stream.close()
         if sys.platform == "win32":  # an open file cannot be removed there; whoever opened it meanwhile wins

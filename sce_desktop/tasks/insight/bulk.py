@@ -6,9 +6,11 @@ So are rows without text, about which there is nothing to say.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import numpy as np
@@ -20,10 +22,12 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
-from sce_desktop.store.sql import now
+from sce_desktop.store.sql import as_moment, now
 
 STEP: Final = 1_000
 """Rows of one transaction: some hundredths of a second, which a decision by hand has to wait at most."""
+
+_CLOCK_SET: Final = timedelta(seconds=2)  # less is the clock being adjusted, or a busy machine
 
 Answer = tuple[int, ...]
 """Label ids, or (`NO_LABEL`,) where none fits, or (`SKIPPED`,)."""
@@ -66,7 +70,7 @@ def decide_all(
             how many rows they are.
         ValueError: A row or a label is not in the project, or the labels do not fit the decision.
     """
-    began = now()
+    since = _Since()
     sampled = set(sampled_rows(project).tolist())
     blank = set(project.row_ids(RowQuery(blank=True)).tolist()) & answers.keys()
     wanted = [row_id for row_id in answers if row_id not in sampled and row_id not in blank]
@@ -77,7 +81,8 @@ def decide_all(
             some = wanted[start : start + STEP]
             moment = now()
             known = project.annotations(some)
-            newer = {row_id for row_id, one in known.items() if began < one.decided_at <= moment}
+            meanwhile = since.spans()
+            newer = {i for i, one in known.items() if any(a < one.decided_at <= b for a, b in meanwhile)}
             chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
             last = start + STEP >= len(wanted)
             action = project.annotate_part(chosen, last=last, action=action)
@@ -89,6 +94,21 @@ def decide_all(
             project.end_parts()
         raise
     return BulkOutcome(done, len(answers) - len(wanted) - len(blank), len(blank), relabelled)
+
+
+class _Since:
+    """Tells what was decided since it was made, also where somebody sets the clock meanwhile."""
+
+    def __init__(self) -> None:
+        self._clock, self._timer = datetime.now(UTC), time.monotonic()
+
+    def spans(self) -> list[tuple[str, str]]:
+        """Return between which moments that was, after the first and up to the second: one, or two."""
+        moment, ran = datetime.now(UTC), timedelta(seconds=time.monotonic() - self._timer)
+        spans = [(self._clock, moment)]
+        if abs(moment - ran - self._clock) > _CLOCK_SET:
+            spans = [(self._clock, self._clock + ran), (moment - ran, moment)]
+        return [(as_moment(first), as_moment(last)) for first, last in spans]
 
 
 def _replaces(answer: Answer, known: Annotation) -> bool:
