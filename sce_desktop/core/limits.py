@@ -73,3 +73,18 @@ MAX_SHEET_AREA: Final = 10_000_000
 
 MAX_CHUNK_TEXT: Final = 1 << 26
 """Characters of the rows that are handed on at once."""
+
+MAX_PAGE: Final = 1 << 27
+"""Bytes that a page of a parquet file may unpack to, whatever it takes. Writers make pages of 1 MB."""
+
+FREE_REPEATED: Final = 4 << 30
+"""Bytes of text that the rows of a parquet file may repeat, whatever its size is."""
+
+MAX_ITEMS: Final = 100_000
+"""Items of the lists of a column of parquet, on average: long vectors have a few thousand."""
+
+MAX_NESTED: Final = 1 << 26
+"""Bytes of the lists and structures of a thousand rows; what is shown of them takes twenty times that."""
+
+MAX_DEPTH: Final = 50
+"""Lists and structures within each other."""

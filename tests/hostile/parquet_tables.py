@@ -49,12 +49,12 @@ def parquet_dictionary_20_gb(folder: Path) -> Path:
 
 @_builder
 def parquet_zeros(folder: Path) -> Path:
-    """One text of 1.5 GB in one page of one row group."""
+    """One text of 400 MB in one page of one row group."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / "a.parquet"
-    size = 1500 * _MB
+    size = 400 * _MB
     table = pa.table({"text": pa.array([b"a" * 10, bytes(size)], pa.large_binary())})
     pq.write_table(table, path, compression="zstd", use_dictionary=False, write_statistics=False)
     return path
@@ -62,7 +62,7 @@ def parquet_zeros(folder: Path) -> Path:
 
 @_builder
 def parquet_long_texts(folder: Path) -> Path:
-    """4,000 texts of 1 MB each, all packed to nothing, in pages of their own."""
+    """600 texts of 1 MB each, all packed to nothing, in pages of their own."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -71,8 +71,7 @@ def parquet_long_texts(folder: Path) -> Path:
     with pq.ParquetWriter(
         path, schema, compression="zstd", use_dictionary=False, write_statistics=False
     ) as writer:
-        for _ in range(4):
-            writer.write_table(pa.table({"text": ["a" * _MB] * 1000}, schema=schema), row_group_size=1000)
+        writer.write_table(pa.table({"text": ["a" * _MB] * 600}, schema=schema), row_group_size=1000)
     return path
 
 
@@ -118,20 +117,20 @@ def _nested(folder: Path, depth: int) -> Path:
 
 @_builder
 def parquet_wide(folder: Path) -> Path:
-    """Sixty thousand columns."""
+    """Forty thousand columns."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / "a.parquet"
     column = pa.nulls(1, pa.string())
-    table = pa.table([column] * 60_000, names=[f"c{n}" for n in range(60_000)])
+    table = pa.table([column] * 40_000, names=[f"c{n}" for n in range(40_000)])
     pq.write_table(table, path, write_statistics=False, use_dictionary=False, store_schema=False)
     return path
 
 
 @_builder
 def parquet_nulls(folder: Path) -> Path:
-    """20,000 columns of nothing and three million rows."""
+    """2,000 columns of nothing and three million rows."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -146,14 +145,14 @@ def parquet_nulls(folder: Path) -> Path:
 
 @_builder
 def parquet_row_groups(folder: Path) -> Path:
-    """Row groups of one row each, 60,000 of them."""
+    """Row groups of one row each, 8,000 of them."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     path = folder / "a.parquet"
     schema = pa.schema([("text", pa.string()), ("id", pa.int64())])
     with pq.ParquetWriter(path, schema, write_statistics=False, compression="none") as writer:
-        table = pa.table({"text": ["a"] * 60_000, "id": [1] * 60_000}, schema=schema)
+        table = pa.table({"text": ["a"] * 8_000, "id": [1] * 8_000}, schema=schema)
         writer.write_table(table, row_group_size=1)
     return path
 
@@ -233,3 +232,15 @@ def _varint(value: int) -> bytes:
         value >>= 7
     found.append(value)
     return bytes(found)
+
+
+@_builder
+def parquet_dictionary_long(folder: Path) -> Path:
+    """A text of 1 MB that 100,000 rows name, which is too few for its column to look repetitive."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    column = pa.DictionaryArray.from_arrays(pa.array([0] * 100_000, pa.int32()), pa.array(["a" * _MB]))
+    path = folder / "a.parquet"
+    pq.write_table(pa.table({"text": column}), path, **_PACKED)
+    return path

@@ -47,81 +47,81 @@ def wide_header(folder: Path) -> Path:
 
 @bomb
 def wide_row(folder: Path) -> Path:
-    """Two columns, then a row of 12 million cells."""
-    return _text(folder, "a.csv", ["id,text\n1,a\n", "," * (12 * _MB), "x\n"])
+    """Two columns, then a row of 3 million cells."""
+    return _text(folder, "a.csv", ["id,text\n1,a\n", "," * (3 * _MB), "x\n"])
 
 
 @bomb
 def wide_rows(folder: Path) -> Path:
     """32,000 columns and rows that fill them all."""
     row = ",".join("x" * 32_000) + "\n"
-    return _text(folder, "a.csv", [",".join(f"c{n}" for n in range(32_000)), "\n", row * 300])
+    return _text(folder, "a.csv", [",".join(f"c{n}" for n in range(32_000)), "\n", row * 60])
 
 
 @bomb
 def quotes(folder: Path) -> Path:
     """Nothing but quotes: 27 seconds for 50 MB."""
-    return _text(folder, "a.csv", ["id,text\n", ('"' * 4999 + "\n") * 4_000])
+    return _text(folder, "a.csv", ["id,text\n", ('"' * 4999 + "\n") * 1_000])
 
 
 @bomb
 def quotes_in_one_line(folder: Path) -> Path:
     """Quotes without a line end."""
-    return _text(folder, "a.csv", ["id,text\n", '"' * (20 * _MB)])
+    return _text(folder, "a.csv", ["id,text\n", '"' * (5 * _MB)])
 
 
 @bomb
 def open_quotes(folder: Path) -> Path:
     """Each line opens a quote that is never closed."""
-    return _text(folder, "a.csv", ["id,text\n", '1,"late\n' * 1_000_000])
+    return _text(folder, "a.csv", ["id,text\n", '1,"late\n' * 100_000])
 
 
 @bomb
 def quote_never_closed(folder: Path) -> Path:
-    """One quote is opened in the first row, and 30 MB follow it."""
-    return _text(folder, "a.csv", ['id,text\n1,"late\n', "2,plain text without an end of quotes\n" * 800_000])
+    """One quote is opened in the first row, and 8 MB follow it."""
+    return _text(folder, "a.csv", ['id,text\n1,"late\n', "2,plain text without an end of quotes\n" * 200_000])
 
 
 @bomb
 def returns_behind_quotes(folder: Path) -> Path:
     """A carriage return behind each quoted cell of one line, which was copied for each of them."""
-    return _text(folder, "a.csv", ["id,text\n1,2\n", '"a"\r,' * 600_000, "x\n"])
+    return _text(folder, "a.csv", ["id,text\n1,2\n", '"a"\r,' * 200_000, "x\n"])
 
 
 @bomb
 def tabs(folder: Path) -> Path:
     """Nothing but tabs, each of which may be where spaces before a quote begin."""
-    return _text(folder, "a.csv", ["id,text\n", "\t" * (2 * _MB), "\n"])
+    return _text(folder, "a.csv", ["id,text\n", "\t" * 500_000, "\n"])
 
 
 @bomb
 def single_quotes(folder: Path) -> Path:
     """Single quotes that open everywhere and close nowhere."""
-    return _text(folder, "a.csv", ["id,text\n", ",'x" * 700_000, "\n"])
+    return _text(folder, "a.csv", ["id,text\n", ",'x" * 200_000, "\n"])
 
 
 @bomb
 def backslashes(folder: Path) -> Path:
     """Backslashes before quotes, and before nothing."""
-    return _text(folder, "a.csv", ["id,text\n", '"\\"' * 2_000_000, "\n", "\\" * (5 * _MB), "\n"])
+    return _text(folder, "a.csv", ["id,text\n", '"\\"' * 200_000, "\n", "\\" * _MB, "\n"])
 
 
 @bomb
 def blank_lines(folder: Path) -> Path:
-    """Five million lines without anything in them."""
-    return _text(folder, "a.csv", ["id,text\n1,a\n", "\n" * (5 * _MB)])
+    """A million lines without anything in them."""
+    return _text(folder, "a.csv", ["id,text\n1,a\n", "\n" * _MB])
 
 
 @bomb
 def carriage_returns(folder: Path) -> Path:
     """Lone carriage returns within a line, each of which may be the end of a row."""
-    return _text(folder, "a.csv", ["id,text\n", "1,a\r" * 2_000_000, "\n"])
+    return _text(folder, "a.csv", ["id,text\n", "1,a\r" * 150_000, "\n"])
 
 
 @bomb
 def no_line_end(folder: Path) -> Path:
-    """A line of 80 MB of a character that takes four bytes in memory."""
-    return _text(folder, "a.csv", ["id,text\n1,", "👍".encode() * (20 * _MB)])
+    """A line of 40 MB of a character that takes four bytes in memory."""
+    return _text(folder, "a.csv", ["id,text\n1,", "👍".encode() * (10 * _MB)])
 
 
 @bomb
@@ -132,21 +132,21 @@ def long_column_name(folder: Path) -> Path:
 
 @bomb
 def nul_bytes(folder: Path) -> Path:
-    """20 MB of zero bytes behind a header."""
-    return _text(folder, "a.csv", ["id,text\n1,a\n" * 20_000, b"\0" * (20 * _MB)])
+    """5 MB of zero bytes behind a header."""
+    return _text(folder, "a.csv", ["id,text\n1,a\n" * 20_000, b"\0" * (5 * _MB)])
 
 
 @bomb
 def surrogates(folder: Path) -> Path:
     """UTF-16 in which no pair of halves fits."""
-    return _text(folder, "a.csv", [b"\xff\xfe", "id,text\n".encode("utf-16-le"), b"\x00\xd8" * (4 * _MB)])
+    return _text(folder, "a.csv", [b"\xff\xfe", "id,text\n".encode("utf-16-le"), b"\x00\xd8" * _MB])
 
 
 @bomb
 def broken_bytes(folder: Path) -> Path:
     """Rows of bytes that are no text in UTF-8, behind enough that are."""
     good = "1,schön\n".encode() * 40_000
-    return _text(folder, "a.csv", [b"id,text\n", good, b"2,\xff\xfe\xff\n" * 200_000])
+    return _text(folder, "a.csv", [b"id,text\n", good, b"2,\xff\xfe\xff\n" * 50_000])
 
 
 # --- compressed
@@ -165,19 +165,19 @@ def _gzip(folder: Path, name: str, head: bytes, line: bytes, size: int) -> Path:
 @bomb
 def gzip_rows(folder: Path) -> Path:
     """A gzip file whose rows are 400 times its size."""
-    return _gzip(folder, "a.csv.gz", b"id,text\n", b"1,aaaaaaaaaaaaaaaa\n", 600 * _MB)
+    return _gzip(folder, "a.csv.gz", b"id,text\n", b"1,aaaaaaaaaaaaaaaa\n", 200 * _MB)
 
 
 @bomb
 def gzip_zeros(folder: Path) -> Path:
     """A gzip file of a line without end."""
-    return _gzip(folder, "a.csv.gz", b"id,text\n1,", b"0", 400 * _MB)
+    return _gzip(folder, "a.csv.gz", b"id,text\n1,", b"0", 200 * _MB)
 
 
 @bomb
 def gzip_json(folder: Path) -> Path:
     """A gzip file of JSON Lines."""
-    return _gzip(folder, "a.jsonl.gz", b"", b'{"text": "aaaaaaaaaaaaaa"}\n', 400 * _MB)
+    return _gzip(folder, "a.jsonl.gz", b"", b'{"text": "aaaaaaaaaaaaaa"}\n', 200 * _MB)
 
 
 @bomb
@@ -211,11 +211,11 @@ def zstd(folder: Path) -> Path:
 
 @bomb
 def zip_of_a_table(folder: Path) -> Path:
-    """A zip file of one CSV file of 400 MB."""
+    """A zip file of one CSV file of 200 MB."""
     path = folder / "a.csv.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("a.csv", "w") as file:
         file.write(b"id,text\n")
-        for _ in range(400):
+        for _ in range(200):
             file.write(b"1,a\n" * (_MB // 4))
     return path
 
@@ -261,8 +261,8 @@ def new_keys_between(folder: Path) -> Path:
 
 @bomb
 def keys_in_one_object(folder: Path) -> Path:
-    """One object of a million keys."""
-    return _text(folder, "a.jsonl", ["{", ", ".join(f'"k{n}": 1' for n in range(1_000_000)), "}\n"])
+    """One object of 300,000 keys."""
+    return _text(folder, "a.jsonl", ["{", ", ".join(f'"k{n}": 1' for n in range(300_000)), "}\n"])
 
 
 @bomb
@@ -286,33 +286,33 @@ def long_places(folder: Path) -> Path:
 
 @bomb
 def small_values(folder: Path) -> Path:
-    """A document of 15 million values."""
-    return _text(folder, "a.json", ['[{"text": [', "0," * (15 * _MB), "0]}]"])
+    """A document of 6 million values."""
+    return _text(folder, "a.json", ['[{"text": [', "0," * (6 * _MB), "0]}]"])
 
 
 @bomb
 def empty_objects(folder: Path) -> Path:
-    """A document of 8 million objects without keys."""
-    return _text(folder, "a.json", ['[{"text": "a"}', ",{}" * (8 * _MB), "]"])
+    """A document of 3 million objects without keys."""
+    return _text(folder, "a.json", ['[{"text": "a"}', ",{}" * (3 * _MB), "]"])
 
 
 @bomb
 def huge_number(folder: Path) -> Path:
-    """Numbers of five million digits, which Python needs minutes to read as such."""
-    digits = "9" * (5 * _MB)
+    """Numbers of two million digits, which Python needs minutes to read as such."""
+    digits = "9" * (2 * _MB)
     return _text(folder, "a.jsonl", ['{"text": ', digits, '}\n{"text": 1e', digits, "}\n"])
 
 
 @bomb
 def long_json_line(folder: Path) -> Path:
-    """A text of 60 MB in one line."""
-    return _text(folder, "a.jsonl", ['{"text": "', "a" * (60 * _MB), '"}\n'])
+    """A text of 40 MB in one line."""
+    return _text(folder, "a.jsonl", ['{"text": "', "a" * (40 * _MB), '"}\n'])
 
 
 @bomb
 def repeated_keys(folder: Path) -> Path:
-    """An object that says two million keys twice."""
-    return _text(folder, "a.jsonl", ["{", ", ".join('"k": 1' for _ in range(2_000_000)), "}\n"])
+    """An object that says a key 500,000 times."""
+    return _text(folder, "a.jsonl", ["{", ", ".join('"k": 1' for _ in range(500_000)), "}\n"])
 
 
 # --- files of labels
@@ -320,8 +320,8 @@ def repeated_keys(folder: Path) -> Path:
 
 @bomb
 def labels_many(folder: Path) -> Path:
-    """Two million labels."""
-    return _text(folder, "labels.txt", (f"label {n}\n" for n in range(2_000_000)))
+    """Half a million labels."""
+    return _text(folder, "labels.txt", (f"label {n}\n" for n in range(500_000)))
 
 
 @bomb
@@ -332,8 +332,8 @@ def labels_long(folder: Path) -> Path:
 
 @bomb
 def labels_gzip(folder: Path) -> Path:
-    """Labels in a gzip file of 400 MB."""
-    return _gzip(folder, "labels.txt", b"a\n", b"b\n", 400 * _MB)
+    """Labels in a gzip file of 200 MB."""
+    return _gzip(folder, "labels.txt", b"a\n", b"b\n", 200 * _MB)
 
 
 @bomb
@@ -344,14 +344,14 @@ def labels_deep(folder: Path) -> Path:
 
 @bomb
 def labels_json(folder: Path) -> Path:
-    """Ten million values that are no labels."""
-    return _text(folder, "labels.json", ["[", "0," * (10 * _MB), "0]"])
+    """Three million values that are no labels."""
+    return _text(folder, "labels.json", ["[", "0," * (3 * _MB), "0]"])
 
 
 @bomb
 def labels_synonyms(folder: Path) -> Path:
-    """One label with five million synonyms."""
-    return _text(folder, "labels.json", ['[{"name": "a", "synonyms": [', '"b",' * (5 * _MB), '"c"]}, "d"]'])
+    """One label with a million synonyms."""
+    return _text(folder, "labels.json", ['[{"name": "a", "synonyms": [', '"b",' * _MB, '"c"]}, "d"]'])
 
 
 @bomb

@@ -44,10 +44,10 @@ def _sheet(path: Path, before: bytes, piece: bytes, times: int, after: bytes = b
 
 @_builder
 def zip_bomb(folder: Path) -> Path:
-    """1.5 MB that unpack to a sheet of 1.5 GB."""
+    """1.5 MB that unpack to a sheet of 300 MB."""
     path = workbooks.xlsx(folder / "a.xlsx", _HEAD)
     return _sheet(
-        path, b"", b"<row><c t='inlineStr'><is><t>aaaaaaaaaaaaaaaaaaaaa</t></is></c></row>", 23 * _MB
+        path, b"", b"<row><c t='inlineStr'><is><t>aaaaaaaaaaaaaaaaaaaaa</t></is></c></row>", 4_600_000
     )
 
 
@@ -82,9 +82,9 @@ def blank_cells(folder: Path) -> Path:
 
 @_builder
 def long_comment(folder: Path) -> Path:
-    """A comment of 200 MB in a sheet, which a parser looks through again with every piece that comes."""
+    """A comment of 100 MB in a sheet, which a parser looks through again with every piece that comes."""
     return _sheet(
-        workbooks.xlsx(folder / "a.xlsx", _HEAD), b"<!--", b"a", 200 * _MB, b"--></sheetData></worksheet>"
+        workbooks.xlsx(folder / "a.xlsx", _HEAD), b"<!--", b"a", 100 * _MB, b"--></sheetData></worksheet>"
     )
 
 
@@ -102,12 +102,12 @@ def long_attribute(folder: Path) -> Path:
 
 @_builder
 def long_cell(folder: Path) -> Path:
-    """A cell of 200 MB."""
+    """A cell of 100 MB."""
     return _sheet(
         workbooks.xlsx(folder / "a.xlsx", _HEAD),
         b'<row><c t="inlineStr"><is><t>',
         b"a",
-        200 * _MB,
+        100 * _MB,
         b"</t></is></c></row></sheetData></worksheet>",
     )
 
@@ -120,26 +120,26 @@ def deep_elements(folder: Path) -> Path:
 
 @_builder
 def merged_cells(folder: Path) -> Path:
-    """Four million merged areas behind the cells."""
+    """Three million merged areas behind the cells."""
     return _sheet(
         workbooks.xlsx(folder / "a.xlsx", _HEAD),
         b"</sheetData><mergeCells>",
         b'<mergeCell ref="A1:XFD1048576"/>',
-        4 * _MB,
+        3 * _MB,
         b"</mergeCells></worksheet>",
     )
 
 
 @_builder
 def many_sheets(folder: Path) -> Path:
-    """A million sheets without a cell, all of which are the same part."""
+    """200,000 sheets without a cell, all of which are the same part."""
     path = workbooks.xlsx(folder / "a.xlsx", "")
     return _with_part(
         path,
         "xl/workbook.xml",
         (
             b'<workbook xmlns:r="x"><sheets>',
-            *(b'<sheet name="S%d" r:id="rId1"/>' % n for n in range(1_000_000)),
+            *(b'<sheet name="S%d" r:id="rId1"/>' % n for n in range(200_000)),
             b"</sheets></workbook>",
         ),
     )
@@ -223,9 +223,9 @@ def ods_just_below(folder: Path) -> Path:
 
 @_builder
 def ods_bomb(folder: Path) -> Path:
-    """An OpenDocument file that unpacks to 1 GB."""
+    """An OpenDocument file that unpacks to 300 MB."""
     path = workbooks.ods(folder / "a.ods", workbooks.ods_row(("x", 1)))
-    return _with_part(path, "content.xml", [b"<!--", *[b"a" * _MB] * 1000, b"-->"])
+    return _with_part(path, "content.xml", [b"<!--", *[b"a" * _MB] * 300, b"-->"])
 
 
 @_builder
