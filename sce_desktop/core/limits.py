@@ -36,10 +36,16 @@ MAX_LABELS_FILE: Final = 1 << 24
 """Characters of a file of labels, which is read at once: 10,000 labels of 1,600 characters."""
 
 FREE_UNPACKED: Final = 1 << 27
-"""Bytes that a packed file may unpack to, whatever its size is."""
+"""Bytes that a gzip file may unpack to, whatever its size is."""
 
 MAX_RATIO: Final = 200
 """Times its size that a larger one may unpack to. Tables of people reach 60, log files 100."""
+
+FREE_WORKBOOK: Final = 1 << 26
+"""Bytes that a workbook may unpack to, whatever its size is: reading its XML takes a second for 20 MB."""
+
+MAX_WORKBOOK_RATIO: Final = 100
+"""Times its size that a larger one may unpack to. Those of people reach 60."""
 
 MAX_SHARED: Final = 1 << 29
 """Bytes of memory that the shared texts of a workbook may take, whatever its size is."""

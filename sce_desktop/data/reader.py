@@ -70,13 +70,13 @@ class Table(ABC):
         for chunk, fraction in self._chunks(progress):
             progress.check()
             buffer += chunk
-            characters += sum(len(cell) for row in chunk for cell in row if cell)
+            characters += _characters(chunk)
             while len(buffer) >= size or characters > MAX_CHUNK_TEXT:
                 batch = buffer[:size]
                 yield batch
                 del buffer[:size]
                 done += len(batch)
-                characters = sum(len(cell) for row in buffer for cell in row if cell)
+                characters -= _characters(batch)
                 total = round((done + len(buffer)) / fraction) if fraction else self.estimated_rows
                 progress.report(done, total, stage="reading")
                 progress.check()
@@ -111,6 +111,10 @@ class Table(ABC):
         if len(self._problems) < MAX_PROBLEMS:
             said = message if isinstance(message, str) else message()
             self._problems.append(TableProblem(line, said, option))
+
+
+def _characters(rows: list[Cells]) -> int:
+    return sum(len(cell) for row in rows for cell in row if cell)
 
 
 def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, Callable[[], str]]:

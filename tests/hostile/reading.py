@@ -51,8 +51,8 @@ def import_it(path: Path) -> str:
 
 
 def project_create(path: Path) -> str:
-    """Make a project by the command line; the first column is the text, whatever it is called."""
-    return _command(["project", "create", str(path.with_name("p.sce")), str(path), "--text", _first(path)])
+    """Make a project by the command line."""
+    return _command(["project", "create", str(path.with_name("p.sce")), str(path), "--text", "text"])
 
 
 def classify(path: Path) -> str:
@@ -64,7 +64,7 @@ def classify(path: Path) -> str:
 
     classify.load_models = no_model  # type: ignore[assignment]
     out = path.with_name("out.csv")
-    arguments = ["classify", str(path), "--text", _first(path), "--label", "a", "--label", "b"]
+    arguments = ["classify", str(path), "--text", "text", "--label", "a", "--label", "b"]
     return _command([*arguments, "--model", "sce-mini", "-o", str(out)])
 
 
@@ -76,11 +76,6 @@ def labels_of_classify(path: Path) -> str:
     return _command(
         ["classify", str(table), "--text", "text", "--labels", str(path), "-o", out, "--model", "x"]
     )
-
-
-def _first(path: Path) -> str:
-    """Return a header that may be in it: which column is chosen makes no difference to what is read."""
-    return "text"
 
 
 def _command(arguments: list[str]) -> str:

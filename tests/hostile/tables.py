@@ -1,25 +1,33 @@
 """Tables and files of labels that mean ill: small files that ask for gigabytes or hours, and lies.
 
 Each builder writes one file into a folder and returns its path. `BOMBS` has them by name; names that begin
-with ``labels`` are files of labels.
+with ``labels`` are files of labels. ``python -m tests.hostile tables`` meets them in every way.
 """
 
 from __future__ import annotations
 
+import argparse
 import bz2
 import gzip
 import lzma
+import os
+import shutil
 import struct
+import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
-from tests.hostile import parquet_tables, workbook_tables
+from tests.hostile import parquet_tables, reading, workbook_tables
+from tests.hostile.trial import Ended, trial
 
 Builder = Callable[[Path], Path]
 BOMBS: dict[str, Builder] = {}
 
 _MB = 1_000_000
+SECONDS, MEMORY = 10, 1 << 30
+"""Of the processor and in bytes, within which each must be read or refused."""
 
 
 def bomb(build: Builder) -> Builder:
@@ -369,3 +377,70 @@ def labels_workbook(folder: Path) -> Path:
 
 for _build in (*workbook_tables.BUILDERS, *parquet_tables.BUILDERS):
     bomb(_build)
+
+
+def build(name: str, folder: Path) -> Path:
+    """Write the file ``name`` in a child, so that what it takes to make counts for nobody else."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            BOMBS[name](folder)
+            code = 0
+        finally:
+            os._exit(code)
+    if os.waitpid(child, 0)[1]:
+        raise RuntimeError(f"{name} was not built")
+    (path,) = folder.iterdir()
+    return path
+
+
+def ways_of(name: str) -> tuple[Callable[[Path], str], ...]:
+    """Return in which ways a file can be met, the one of the window first."""
+    if name.startswith("labels"):
+        return (reading.read_labels, reading.labels_of_classify)
+    return (reading.import_it, reading.project_create, reading.classify)
+
+
+def met(name: str, way: Callable[[Path], str], folder: Path, *, seconds: float = 3 * SECONDS) -> Ended:
+    """Build the file ``name`` in ``folder`` unless it is there, meet it in one way and clean up."""
+    place = folder / name
+    if place.exists():
+        (path,) = place.iterdir()
+    else:
+        place.mkdir()
+        path = build(name, place)
+    ended = trial(partial(way, path), seconds=seconds)
+    for other in place.iterdir():
+        if other != path:
+            shutil.rmtree(other) if other.is_dir() else other.unlink()
+    return ended
+
+
+def is_good(ended: Ended) -> bool:
+    """Whether a file was read or refused in one sentence, in time and in little memory."""
+    return ended.word in ("read", "refused") and ended.seconds < SECONDS and ended.memory < MEMORY
+
+
+def main(arguments: list[str]) -> int:
+    """Meet every file and say how it ended; 1 if one ended badly."""
+    parser = argparse.ArgumentParser(prog="python -m tests.hostile tables", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(BOMBS), default=list(BOMBS), metavar="NAME")
+    parser.add_argument("--first-way", action="store_true", help="the way of the window alone")
+    args = parser.parse_args(arguments)
+    reading.load_everything()
+    bad = count = 0
+    worst = 0.0, 0
+    for name in args.only:
+        with tempfile.TemporaryDirectory() as folder:
+            for way in ways_of(name)[: 1 if args.first_way else None]:
+                ended = met(name, way, Path(folder))
+                count += 1
+                bad += not is_good(ended)
+                worst = max(worst[0], ended.seconds), max(worst[1], ended.memory)
+                print(f"{'ok ' if is_good(ended) else 'BAD'} {name} {way.__name__}: {ended}", flush=True)
+    print(
+        f"{len(args.only)} files, {count} trials, {bad} bad; worst {worst[0]:.1f} s of the processor, "
+        f"{worst[1] >> 20} MiB"
+    )
+    return 1 if bad else 0

@@ -45,7 +45,9 @@ from sce_desktop.data.reader import Cells, Table, fit
 
 _NO_DELIMITER = "\U0010ffff"  # is assigned to no character: every line is one cell
 _SAMPLE_BLOCKS = 3
-_GUESSED_FROM = 1 << 20  # characters: a line may be longer than all of a usual sample
+_LONG_LINE = 4096  # characters: where a line has more, less of the sample is looked at for guesses
+_MOST_LINES = 1 << 15
+_LEAST_GUESSED, _MOST_GUESSED = 1 << 18, 1 << 20  # characters
 _ESCAPED_QUOTE = '\\"'
 _MAYBE_ESCAPE = N_("A backslash before a quote was read as plain text: it may be an escape.")
 
@@ -281,14 +283,19 @@ def _never_closed(line: int) -> str:
 
 
 def _beginning(lines: list[str]) -> list[str]:
-    """Return the lines that are looked at for guesses: all, unless one of them is extremely long."""
-    if sum(map(len, lines)) <= _GUESSED_FROM:
-        return lines
+    """Return the lines that are looked at for guesses: fewer where some are very long, but the header whole.
+
+    Guessing goes through them dozens of times, and a line may be longer than all of a usual sample.
+    """
+    first = next(place for place, line in enumerate(lines) if line.strip())
+    if max(map(len, lines)) <= _LONG_LINE:
+        return lines if len(lines) <= first + _MOST_LINES else lines[: first + _MOST_LINES]
+    left = min(max(_LEAST_GUESSED, 4 * len(lines[first])), _MOST_GUESSED)
     found: list[str] = []
-    left = _GUESSED_FROM
-    for line in lines:
+    for line in lines[: first + _MOST_LINES]:
         if not line.strip():
-            line = "\n"
+            found.append("\n")
+            continue
         if len(line) > left and len(found) > 1:
             break
         found.append(line[:left])

@@ -11,7 +11,7 @@ from typing import IO
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, number
-from sce_desktop.core.limits import FREE_UNPACKED, MAX_FORMAT, MAX_RATIO, MAX_SHEETS
+from sce_desktop.core.limits import FREE_WORKBOOK, MAX_FORMAT, MAX_SHEETS, MAX_WORKBOOK_RATIO
 from sce_desktop.core.text import size_text
 from sce_desktop.data.excel.number_formats import GENERAL, NumberFormat, built_in, number_format
 from sce_desktop.data.excel.xlsx_xml import (
@@ -76,7 +76,7 @@ class Xlsx:
         once and may be used often, add up to what no table holds.
         """
         formats, shared = self._formats, self._texts
-        limit = max(FREE_UNPACKED, MAX_RATIO * self.path.stat().st_size)
+        limit = max(FREE_WORKBOOK, MAX_WORKBOOK_RATIO * self.path.stat().st_size)
         total = 0
         with zipfile.ZipFile(self.path) as archive, self._open(archive, self._sheets[sheet]) as stream:
             for number, cells in sheet_rows(stream):
@@ -200,7 +200,7 @@ class Xlsx:
 def refuse_bomb(path: Path, unpacked: int) -> None:
     """Raise UserError for a part that unpacks to more than tables do: zipfile reads no more than it says."""
     packed = path.stat().st_size
-    if unpacked > max(FREE_UNPACKED, MAX_RATIO * packed):
+    if unpacked > max(FREE_WORKBOOK, MAX_WORKBOOK_RATIO * packed):
         raise UserError(
             _(
                 "{file} unpacks to {size}, {times} times its size: save it again in Excel, or as CSV.",
