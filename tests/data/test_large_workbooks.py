@@ -87,7 +87,7 @@ def test_a_part_that_unpacks_to_a_thousand_times_its_size(tmp_path: Path, part: 
                 stream.write(old.read(name))
                 for _ in range(FREE_WORKBOOK // (1 << 24) + 1):
                     stream.write(bytes(1 << 24))
-    with pytest.raises(UserError, match=r"unpacks to (2|3)\d\d MB, \d+ times its size"):
+    with pytest.raises(UserError, match=r"unpacks to \d\d MB, \d+ times its size"):
         read(tmp_path / "a.xlsx")
 
 
