@@ -94,3 +94,10 @@ MAX_NESTED: Final = 1 << 26
 
 MAX_DEPTH: Final = 50
 """Lists and structures within each other."""
+
+FREE_CELLS: Final = 500_000_000
+"""Cells, empty ones too, that a parquet file may have, whatever its size is: it stores none of a column
+of nothing, and a project stores each."""
+
+CELLS_A_BYTE: Final = 100
+"""Cells that a larger one may have for each of its bytes."""

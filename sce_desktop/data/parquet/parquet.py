@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.limits import (
+    CELLS_A_BYTE,
+    FREE_CELLS,
     FREE_REPEATED,
     MAX_COLUMNS,
     MAX_DEPTH,
@@ -84,6 +86,9 @@ class ParquetTable(Table):
         for place, values in pages.values.items():
             if file.metadata.schema.column(place).max_repetition_level and values > MAX_ITEMS * rows:
                 raise self._too_much()
+        cells = rows * max(len(self.columns), 1)
+        if cells > FREE_CELLS and cells > CELLS_A_BYTE * file_size(self.path):
+            raise self._too_much()
         by_row = _CHUNK_BYTES * rows // max(pages.unpacked, 1)
         by_dictionary = _CHUNK_REPEATED // max(pages.longest_dictionary, 1)
         self._at_once = max(min(_CHUNK, by_row, by_dictionary), 1)
