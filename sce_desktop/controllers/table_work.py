@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +52,22 @@ def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progr
     names = dict.fromkeys((*scoring_models(), *models))
     reads = {name: reads_by_name(name) for name in names}
     return Look(preview, our_columns(preview.columns), gold_columns(preview), reads)
+
+
+def import_room(
+    preview: TablePreview, rows: int | None, folder: Path, *, labelled: bool = False
+) -> tuple[str, str]:
+    """Return (why a table does not fit into ``folder``, what it will take there where that is much).
+
+    ``rows``: how many there are, once they are counted. ``labelled``: a column of labels is imported, too.
+    """
+    from sce_desktop.tasks.tables.room import import_note, import_obstacle, size_of_preview
+
+    size = size_of_preview(preview)
+    if rows is not None:
+        size = replace(size, rows=rows)
+    obstacle = import_obstacle(size, folder, Path(preview.path).name, labelled=labelled)
+    return obstacle, "" if obstacle else import_note(size, folder)
 
 
 def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> ExportFacts:

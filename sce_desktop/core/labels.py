@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import INVISIBLE, is_blank
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.core.limits import MAX_LABEL_TEXT, MAX_LABELS, MAX_SYNONYMS
+from sce_desktop.core.quoting import quoted
 from sce_desktop.core.runs import ModelKind
 
 PARENT_SIGN = " > "
@@ -59,17 +62,57 @@ def check_names(labels: Iterable[Label]) -> None:
         seen.add(name)
 
 
+def check_count(labels: int, column: str = "") -> None:
+    """Refuse more labels than anything can be done with; ``column`` is where they come from.
+
+    Raises:
+        UserError: There are more than `MAX_LABELS`.
+    """
+    if labels <= MAX_LABELS:
+        return
+    if column:
+        raise UserError(
+            _(
+                "Column {column} has more than {limit} different values: choose a column of labels.",
+                column=quoted(column),
+                limit=number(MAX_LABELS),
+            )
+        )
+    raise UserError(
+        _("There are more than {limit} labels: give those that you need.", limit=number(MAX_LABELS))
+    )
+
+
 def clean_labels(labels: Iterable[str | Label]) -> tuple[Label, ...]:
     """Return the labels that a user typed, in their order and as typed.
 
     Raises:
         UserError: There is none, or they will not do (`check_names`).
     """
-    cleaned = tuple(Label(label) if isinstance(label, str) else label for label in labels)
+    given = (Label(label) if isinstance(label, str) else label for label in labels)
+    cleaned = tuple(islice(given, MAX_LABELS + 1))
+    check_count(len(cleaned))
     if not cleaned:
         raise UserError(_("There is no label: give at least two."))
+    for label in cleaned:
+        _check_size(label)
     check_names(cleaned)
     return cleaned
+
+
+def _check_size(label: Label) -> None:
+    texts = (*label.wordings, label.description)
+    if len(label.synonyms) <= MAX_SYNONYMS and max(map(len, texts)) <= MAX_LABEL_TEXT:
+        return
+    raise UserError(
+        _(
+            "The label “{name}” has more than {synonyms} synonyms, or a text of more than {characters} "
+            "characters: shorten it.",
+            name=_short(label.name),
+            synonyms=number(MAX_SYNONYMS),
+            characters=number(MAX_LABEL_TEXT),
+        )
+    )
 
 
 def check_scorable(labels: Sequence[Label], *, least: int = 1) -> None:

@@ -1,8 +1,9 @@
-"""Names that the files of projects can have."""
+"""Names that the files of projects can have, and names that are each to occur once."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -31,3 +32,22 @@ def check_name(path: Path, *, most: int = MOST_NAME) -> None:
         raise UserError(
             _("The name {name}… is too long for a project: choose a shorter one.", name=path.name[:40])
         )
+
+
+def numbered(names: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
+    """Return ``names`` with a number behind those that occurred before: "a", "a_2", "a_3".
+
+    None becomes one of ``reserved``. Linear in the number of names, whatever they are.
+    """
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    found = []
+    for given in names:
+        name, count = given, counts.get(given, 1)
+        while name in taken or (count > 1 and name in reserved):
+            count += 1
+            name = f"{given}_{count}"
+        counts[given] = count
+        taken.add(name)
+        found.append(name)
+    return found

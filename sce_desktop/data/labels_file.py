@@ -13,8 +13,11 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
-from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.labels import check_count, clean_labels
+from sce_desktop.core.limits import MAX_LABELS_FILE
+from sce_desktop.core.quoting import shortened
 from sce_desktop.core.tables import Cell
+from sce_desktop.core.text import size_text
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import without_end
 from sce_desktop.data.csv.sniff import detect_encodings
@@ -96,13 +99,23 @@ def _is_a_name(label: Label) -> bool:
 def _lines(path: Path) -> list[str]:
     size = file_size(path)
     source = TextSource(path, size, detect_encodings(path, size)[0])
-    problems: list[tuple[int, str]] = []
-    blocks = source.blocks(lambda *problem: problems.append(problem))
-    lines = [line for block in blocks for line in block.lines]
-    if problems:
-        raise UserError(
-            _("{file} is not text (line {line}): save it as UTF-8.", file=path.name, line=problems[0][0])
-        )
+    lines: list[str] = []
+    characters = 0
+
+    def refuse(line: int, _message: object) -> None:
+        raise UserError(_("{file} is not text (line {line}): save it as UTF-8.", file=path.name, line=line))
+
+    for block in source.blocks(refuse):
+        lines += block.lines
+        characters += sum(map(len, block.lines))
+        if characters > MAX_LABELS_FILE:
+            raise UserError(
+                _(
+                    "{file} is too large for a file of labels: it may have up to {size} of text.",
+                    file=path.name,
+                    size=size_text(MAX_LABELS_FILE),
+                )
+            )
     return lines
 
 
@@ -130,6 +143,7 @@ def _from_table(path: Path) -> list[Label]:
             if not all(map(is_blank, row)):
                 synonyms = _split(found.get("synonyms") or "")
                 labels.append(_label({**found, "synonyms": synonyms}, path))
+                check_count(len(labels))
     return labels
 
 
@@ -142,7 +156,7 @@ def _from_json(path: Path, text: str, *, listed: bool = True) -> list[Label]:
             _(
                 "{file}: “{key}” occurs twice in one object: remove one of them.",
                 file=path.name,
-                key=valid(error.args[0]),
+                key=shortened(valid(error.args[0])),
             )
         ) from None
     except RecursionError:
@@ -195,7 +209,7 @@ def _label(found: Any, path: Path) -> Label:
             _(
                 "{file}: the label “{name}” has a field that is not text: put it in quotes.",
                 file=path.name,
-                name=name,
+                name=shortened(name) if isinstance(name, str) else _shown(name),
             )
         )
     if texts["colour"] and not _COLOUR.fullmatch(texts["colour"]):
@@ -203,8 +217,8 @@ def _label(found: Any, path: Path) -> Label:
             _(
                 "{file}: the colour “{colour}” of “{name}” is not valid: write it like #1a2b3c.",
                 file=path.name,
-                colour=texts["colour"],
-                name=name,
+                colour=shortened(texts["colour"]),
+                name=shortened(name),
             )
         )
     return Label(name, texts["description"], tuple(synonyms), texts["colour"], texts["shortcut"])

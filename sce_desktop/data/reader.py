@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from sce_desktop.core.i18n import ngettext, number
+from sce_desktop.core.limits import MAX_CHUNK_TEXT
+from sce_desktop.core.limits import MAX_COLUMNS as MAX_COLUMNS
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell, Doubt, TableOptions, TableProblem
 from sce_desktop.data.column_types import ColumnTypes
@@ -16,9 +18,6 @@ from sce_desktop.data.doubts import encoding_doubt
 Cells = tuple[Cell, ...]
 
 _BATCH_CELLS = 2_000_000
-
-MAX_COLUMNS = 32_768
-"""A table with more is none: every column costs memory, and Excel has half as many."""
 
 MAX_PROBLEMS = 1000
 """So many problems are kept with their lines; all of them are counted."""
@@ -57,7 +56,8 @@ class Table(ABC):
     ) -> Generator[list[Cells], None, None]:
         """Yield all rows in order, ``size`` at a time, each as long as ``columns``.
 
-        Fewer at a time where the table is so wide that a batch would have more than `_BATCH_CELLS` cells.
+        Fewer at a time where the table is so wide that a batch would have more than `_BATCH_CELLS` cells, or
+        its texts so long that it would have more than `MAX_CHUNK_TEXT` characters.
         Progress counts rows; the total is an estimate until the end is reached. Raises UserError where the
         file cannot be read on, Cancelled where ``progress`` says so.
         """
@@ -66,16 +66,22 @@ class Table(ABC):
         self._forget_problems()
         done = 0
         buffer: list[Cells] = []
+        characters = 0
         for chunk, fraction in self._chunks(progress):
             progress.check()
             buffer += chunk
-            while len(buffer) >= size:
-                yield buffer[:size]
+            characters += _characters(chunk)
+            while len(buffer) >= size or characters > MAX_CHUNK_TEXT:
+                batch = buffer[:size]
+                yield batch
                 del buffer[:size]
-                done += size
+                done += len(batch)
+                characters -= _characters(batch)
                 total = round((done + len(buffer)) / fraction) if fraction else self.estimated_rows
                 progress.report(done, total, stage="reading")
                 progress.check()
+                if not buffer:
+                    break
         if buffer:
             yield buffer
             done += len(buffer)
@@ -99,39 +105,42 @@ class Table(ABC):
         self.problem_count = 0
         self._problems = []
 
-    def _problem(self, line: int, message: str, option: str = "") -> None:
+    def _problem(self, line: int, message: str | Callable[[], str], option: str = "") -> None:
+        """Report a problem; a message that many lines may cause is only made where it is kept."""
         self.problem_count += 1
         if len(self._problems) < MAX_PROBLEMS:
-            self._problems.append(TableProblem(line, message, option))
+            said = message if isinstance(message, str) else message()
+            self._problems.append(TableProblem(line, said, option))
 
 
-def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, str]:
-    """Bring a record of the wrong length to ``width`` cells and say how, losing nothing.
+def _characters(rows: list[Cells]) -> int:
+    return sum(len(cell) for row in rows for cell in row if cell)
+
+
+def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, Callable[[], str]]:
+    """Bring a record of the wrong length to ``width`` cells, losing nothing; return what says how, too.
 
     Missing cells become empty. Surplus cells are joined to the last one by ``join``, unless all are empty.
     """
     count = len(cells)
     if count < width:
-        message = ngettext(
+        return (*cells, *[""] * (width - count)), lambda: ngettext(
             "{count} cell, expected {expected}. Missing cells were left empty.",
             "{count} cells, expected {expected}. Missing cells were left empty.",
             count,
             expected=number(width),
         )
-        return (*cells, *[""] * (width - count)), message
     if not any(cells[width:]):
-        message = ngettext(
+        return tuple(cells[:width]), lambda: ngettext(
             "{count} cell, expected {expected}. Extra cells were empty and were dropped.",
             "{count} cells, expected {expected}. Extra cells were empty and were dropped.",
             count,
             expected=number(width),
         )
-        return tuple(cells[:width]), message
-    message = ngettext(
+    last = join.join(cell or "" for cell in cells[width - 1 :])
+    return (*cells[: width - 1], last), lambda: ngettext(
         "{count} cell, expected {expected}. Extra cells were joined to the last column.",
         "{count} cells, expected {expected}. Extra cells were joined to the last column.",
         count,
         expected=number(width),
     )
-    last = join.join(cell or "" for cell in cells[width - 1 :])
-    return (*cells[: width - 1], last), message

@@ -36,6 +36,7 @@ _OTHERS = {
     b"Rar!": N_("an archive"),
     b"BZh": N_("an archive"),
     b"\xfd7zXZ": N_("an archive"),
+    b"\x28\xb5\x2f\xfd": N_("an archive"),  # Zstandard
     b"\x7fELF": N_("a program"),
     b"ARROW1": N_("an Arrow file"),
 }
@@ -74,7 +75,7 @@ def _open(path: Path, options: TableOptions) -> Table:
         raise UserError(_("{file} is empty: choose a table with at least a header line.", file=path.name))
     ending = Path(path.stem).suffix.lower() if gzipped else path.suffix.lower()
     workbook = head.startswith(_WORKBOOKS)
-    if gzipped and (workbook or head.startswith(b"PAR1")):
+    if gzipped and (workbook or head.startswith((b"PAR1", GZIP_MAGIC))):
         raise UserError(_("{file} is compressed: unpack it first.", file=path.name))
     if workbook or ending in _WORKBOOK_ENDINGS:
         return ExcelTable(path, options)

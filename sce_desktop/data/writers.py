@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.i18n import number as formatted
+from sce_desktop.core.names import numbered
 from sce_desktop.core.private import FOLDER
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.quoting import quoted_names
@@ -325,16 +326,10 @@ def _array(cells: Sequence[OutCell], field: pa.Field) -> pa.Array:
 
 def _unique(columns: Sequence[str], progress: Progress) -> list[str]:
     """Number names that occur before: objects and parquet readers want each once."""
-    names: dict[str, None] = {}
-    for column in columns:
-        name, count = column, 1
-        while name in names or (count > 1 and name in columns):
-            count += 1
-            name = f"{column}_{count}"
-        names[name] = None
-    if list(names) != list(columns):
+    names = numbered(columns, frozenset(columns))
+    if names != list(columns):
         renamed = [name for name, column in zip(names, columns, strict=True) if name != column]
         progress.warn(
             _("Columns with the same name are numbered in this file: {names}.", names=quoted_names(renamed))
         )
-    return list(names)
+    return names

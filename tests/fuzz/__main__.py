@@ -4,6 +4,8 @@ Hypothesis makes csv, tsv, txt, JSON, JSON Lines, xlsx, ods, xls, parquet and fi
 them. Each is sniffed, previewed and read whole in a child process with 2 GiB of memory and ten seconds.
 What is neither read nor refused in one sentence is a finding: it is kept as a file, with the seed and the
 options that made it. The exit code is 1 if there was one. Linux only.
+
+With ``--coverage`` atheris varies the files that reach new code of the readers: see `tests.fuzz.guided`.
 """
 
 from __future__ import annotations
@@ -119,7 +121,12 @@ def main() -> int:
         "--kinds", nargs="+", choices=list(KINDS), default=list(KINDS), help="which files (all)"
     )
     parser.add_argument("--findings", type=Path, default=Path(tempfile.gettempdir()) / "sce-desktop-fuzz")
+    parser.add_argument("--coverage", action="store_true", help="guided by coverage; needs the extra fuzz")
     args = parser.parse_args()
+    if args.coverage:
+        from tests.fuzz import guided
+
+        return guided.run(args.minutes, args.findings)
     load_everything()
     fuzz = Fuzz(args.findings, args.kinds)
     end = time.monotonic() + 60 * args.minutes

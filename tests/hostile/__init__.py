@@ -1,1 +1,0 @@
-"""Files that mean ill, made by scripts: the program answers each of them with a sentence, or copes."""

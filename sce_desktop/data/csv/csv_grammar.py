@@ -19,13 +19,13 @@ from typing import NamedTuple
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
-
-MAX_CELL = 1 << 24  # characters; a closing quote is not looked for beyond
+from sce_desktop.core.limits import MAX_CELL as MAX_CELL
 
 QUOTE = '"'
 ESCAPE = "\\"
 
 
+_LINE_END = re.compile(r"[\r\n]*")
 _NAMED = {"tab": "\t", "\\t": "\t"}
 
 
@@ -187,7 +187,7 @@ class Dialect:
         rest = line[position : position + 1]
         if rest == self.delimiter:
             return position
-        ends = rest in ("", "\n") or (rest == "\r" and not line[position:].strip("\r\n"))
+        ends = rest in ("", "\n") or (rest == "\r" and _LINE_END.fullmatch(line, position) is not None)
         return position if ends else -1
 
     def _plain(

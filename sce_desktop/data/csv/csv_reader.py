@@ -12,16 +12,17 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _, number
+from sce_desktop.core.limits import MAX_CELL
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Doubt, TableOptions
 from sce_desktop.data.csv.csv_grammar import (
     ESCAPE,
-    MAX_CELL,
     QUOTE,
     Style,
     valid_delimiter,
@@ -44,6 +45,9 @@ from sce_desktop.data.reader import Cells, Table, fit
 
 _NO_DELIMITER = "\U0010ffff"  # is assigned to no character: every line is one cell
 _SAMPLE_BLOCKS = 3
+_LONG_LINE = 4096  # characters: where a line has more, less of the sample is looked at for guesses
+_MOST_LINES = 1 << 15
+_LEAST_GUESSED, _MOST_GUESSED = 1 << 18, 1 << 20  # characters
 _ESCAPED_QUOTE = '\\"'
 _MAYBE_ESCAPE = N_("A backslash before a quote was read as plain text: it may be an escape.")
 
@@ -67,7 +71,10 @@ class CsvTable(Table):
             raise UserError(
                 _("{file} has only blank lines: choose a table with a header line.", file=path.name)
             )
-        found, header_row = self._find_out(sample, options, complete=complete)
+        guessed_from = _beginning(sample)
+        found, header_row = self._find_out(
+            guessed_from, options, complete=complete and guessed_from is sample
+        )
         self._dialect = found.style.cut_at(valid_delimiter(found.delimiter or _NO_DELIMITER))
         if found.style.quote:
             valid_quote(found.style.quote, self._dialect.delimiter)
@@ -188,11 +195,7 @@ class CsvTable(Table):
             if record is None:
                 break
             for at in record.unclosed:
-                message = _(
-                    "A quote opened on line {line} is never closed: it was read as plain text.",
-                    line=number(first + at),
-                )
-                self._problem(first + at, message, "quoting")
+                self._problem(first + at, partial(_never_closed, first + at), "quoting")
             if record.plain and _ESCAPED_QUOTE in lines[index] and not self._dialect.escapes:
                 self._problem(first + index, _(_MAYBE_ESCAPE), "escape")
             self._add(record.cells, lines, index, record.end, first, rows)
@@ -232,14 +235,17 @@ class CsvTable(Table):
         """Append the record of ``lines[start:end]``, and tell what is wrong with it."""
         width = len(self.columns)
         if not cells:
-            self._problem(first + start, _("A blank line, not a row."))
+            self._problem(first + start, lambda: _("A blank line, not a row."))
             return
         if end - start > 1 and self._looks_swallowed(cells, lines[start + 1 : end]):
-            message = _(
-                "A quote is closed only on line {line}: the lines between may be separate rows.",
-                line=number(first + end - 1),
+            self._problem(
+                first + start,
+                lambda: _(
+                    "A quote is closed only on line {line}: the lines between may be separate rows.",
+                    line=number(first + end - 1),
+                ),
+                "quoting",
             )
-            self._problem(first + start, message, "quoting")
         if len(cells) == width:
             rows.append(tuple(cells))
             return
@@ -270,6 +276,33 @@ class CsvTable(Table):
             and _kind(line.split(self._dialect.delimiter, 1)[0]) == kind
             for line in following
         )
+
+
+def _never_closed(line: int) -> str:
+    return _("A quote opened on line {line} is never closed: it was read as plain text.", line=number(line))
+
+
+def _beginning(lines: list[str]) -> list[str]:
+    """Return the lines that are looked at for guesses: fewer where some are very long, but the header whole.
+
+    Guessing goes through them dozens of times, and a line may be longer than all of a usual sample.
+    """
+    first = next(place for place, line in enumerate(lines) if line.strip())
+    if max(map(len, lines)) <= _LONG_LINE:
+        return lines if len(lines) <= first + _MOST_LINES else lines[: first + _MOST_LINES]
+    left = min(max(_LEAST_GUESSED, 4 * len(lines[first])), _MOST_GUESSED)
+    found: list[str] = []
+    for line in lines[: first + _MOST_LINES]:
+        if not line.strip():
+            found.append("\n")
+            continue
+        if len(line) > left and len(found) > 1:
+            break
+        found.append(line[:left])
+        left -= len(line)
+        if left <= 0:
+            break
+    return found
 
 
 def _is_plain_text(path: Path) -> bool:

@@ -89,11 +89,11 @@ def _others(lines: Sequence[str], known: Style, options: TableOptions) -> Iterat
     signs = _SIGNS + re.escape(options.delimiter or "")
     escapes = options.escape is None and re.search(rf"\\[\"'\r\n{signs}]", text)
     may_be_single = options.quote is None and options.quoting is not False
-    single = may_be_single and re.search(rf"(?m)(?:^|[{signs}])'[^\r\n]*'(?:[{signs}\r\n]|\Z)", text)
+    single = may_be_single and any(_has_single(line, signs) for line in lines)
     spaces = (
         options.spaces is None
         and known.quote
-        and re.search(rf"[{signs}][ \t]+{re.escape(known.quote)}", text)
+        and _has_spaces(text, known.quote, f"{''.join(DELIMITERS)}{options.delimiter or ''}")
     )
     if escapes:
         yield known._replace(escapes=True)
@@ -105,6 +105,27 @@ def _others(lines: Sequence[str], known: Style, options: TableOptions) -> Iterat
         yield known._replace(spaces=True)
     if spaces and escapes:
         yield known._replace(spaces=True, escapes=True)
+
+
+def _has_single(line: str, signs: str) -> bool:
+    """Whether a single quote opens a cell of ``line`` and another closes it or a later one.
+
+    One pattern for both ends would look through the rest of the line at each opening quote.
+    """
+    for part in line.replace("\n", "").split("\r"):
+        opening = re.search(rf"(?:\A|[{signs}])'", part)
+        if opening and re.compile(rf"'(?:[{signs}]|\Z)").search(part, opening.end()):
+            return True
+    return False
+
+
+def _has_spaces(text: str, quote: str, signs: str) -> bool:
+    """Whether spaces or tabs stand between one of ``signs`` and a quote; a tab may be such a sign, too."""
+    for found in re.finditer(rf"(?<![ \t])[ \t]+{re.escape(quote)}", text):
+        before, spaces = text[found.start() - 1 : found.start()], found[0][: -len(quote)]
+        if (before and before in signs) or any(sign in spaces[:-1] for sign in signs):
+            return True
+    return False
 
 
 def _records(

@@ -173,7 +173,7 @@ def _count(cells: Sequence[str], ends: tuple[str, ...]) -> int:
 
 
 def _is_number(cell: str) -> bool:
-    return re.fullmatch(r"[+-]?[\d.,\s%]*\d[\d.,\s%]*", cell) is not None
+    return re.fullmatch(r"[+-]?[\d.,\s%]*", cell) is not None and re.search(r"\d", cell) is not None
 
 
 def _shape(cell: str) -> str:

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import _, number
+from sce_desktop.core.limits import FREE_UNPACKED, MAX_LINE, MAX_RATIO
+from sce_desktop.core.text import size_text
 from sce_desktop.data.csv.byte_marks import by_marks
 
 BLOCK = 1 << 18  # bytes; larger blocks are slower, since they leave the processor's cache
-MAX_LINE = 1 << 26  # characters
 GZIP_MAGIC = b"\x1f\x8b"
 
 _MARK = "\udcff"  # stands for bytes that do not decode: no codec gives a lone surrogate for valid bytes
@@ -115,8 +116,24 @@ def byte_chunks(path: Path, size: int, chunk: int = BLOCK) -> Iterator[tuple[byt
         if file.read(2) == GZIP_MAGIC:
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
         file.seek(0)
+        unpacked = 0
         while data := stream.read(chunk):
+            unpacked += len(data)
+            if unpacked > FREE_UNPACKED and unpacked > MAX_RATIO * raw.position:
+                raise _bomb(path, unpacked, raw.position)
             yield data, raw.position / size
+
+
+def _bomb(path: Path, unpacked: int, packed: int) -> UserError:
+    return UserError(
+        _(
+            "{file} unpacks to more than {size}, {times} times what it takes on disk: no table does, so "
+            "it was not read.",
+            file=path.name,
+            size=size_text(unpacked),
+            times=number(unpacked // max(packed, 1)),
+        )
+    )
 
 
 def codec_name(encoding: str) -> str:
@@ -189,7 +206,7 @@ class TextSource:
             ) from None
         return _HALVES.sub(_MARK, text) if self._lets_halves_through else text
 
-    def blocks(self, problem: Callable[[int, str], None]) -> Iterator[Block]:
+    def blocks(self, problem: Callable[[int, str | Callable[[], str]], None]) -> Iterator[Block]:
         """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters."""
         decoder = codecs.getincrementaldecoder(self._codec)(_ERRORS)
         carry: list[str] = []  # of a line that has not ended yet
@@ -234,6 +251,9 @@ class TextSource:
             )
         return ""
 
+    def _undecoded(self) -> str:
+        return _("Some bytes are not {encoding}: they are shown as “\ufffd”.", encoding=self.encoding)
+
     def _last_end(self, text: str) -> int:
         """Return the index behind the last line end, 0 if there is none."""
         if self._newline:
@@ -241,21 +261,21 @@ class TextSource:
         # A carriage return at the very end may be the first half of a pair.
         return max(text.rfind("\r", 0, -1), text.rfind("\n", 0, -1)) + 1
 
-    def _lines(self, text: str, first: int, problem: Callable[[int, str], None]) -> list[str]:
+    def _lines(
+        self, text: str, first: int, problem: Callable[[int, str | Callable[[], str]], None]
+    ) -> list[str]:
         lines = list(io.StringIO(text, newline=self._newline))
         if _MARK in text:
             for index, line in enumerate(lines):
                 if _MARK in line:
                     lines[index] = line.replace(_MARK, "\ufffd")
-                    problem(
-                        first + index,
-                        _(
-                            "Some bytes are not {encoding}: they are shown as “\ufffd”.",
-                            encoding=self.encoding,
-                        ),
-                    )
+                    problem(first + index, self._undecoded)
         if "\0" in text:
             for index, line in enumerate(lines):
                 if "\0" in line:
-                    problem(first + index, _("A NUL character, which is not text, was kept."))
+                    problem(first + index, _nul_kept)
         return lines
+
+
+def _nul_kept() -> str:
+    return _("A NUL character, which is not text, was kept.")

@@ -25,8 +25,9 @@ from sce_desktop.core.tables import Cell, TableOptions
 from sce_desktop.data.csv.headers import doubt_of_sheet
 from sce_desktop.data.csv.text_source import file_size, reading
 from sce_desktop.data.excel.old_workbook import OldWorkbook
-from sce_desktop.data.excel.xlsx import Xlsx
+from sce_desktop.data.excel.xlsx import Xlsx, too_much
 from sce_desktop.data.excel.xlsx_xml import DamagedError, Extent, column_letters
+from sce_desktop.data.excel.zip_parts import has_many_parts
 from sce_desktop.data.reader import Cells, Table
 
 _CHUNK_ROWS = 1000
@@ -194,6 +195,8 @@ def _open(path: Path) -> Workbook:
     """Open a workbook by what is in it. Raises the errors that `_reading` turns into sentences."""
     if not zipfile.is_zipfile(path):
         return OldWorkbook(path)
+    if has_many_parts(path):
+        raise too_much(path)
     with zipfile.ZipFile(path) as archive:
         names = {name.lower() for name in archive.namelist()}
     return OldWorkbook(path) if names & {"xl/workbook.bin", "content.xml"} else Xlsx(path)

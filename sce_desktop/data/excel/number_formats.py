@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NamedTuple
 
+from sce_desktop.core.limits import MAX_NUMBER
+
 _TOKEN = re.compile(r'"([^"]*)"?|\\(.)|\[([^\]]*)\]?|_.?|\*.?|([0#?])|([Gg]eneral)|(.)', re.DOTALL)
 _CONDITION = re.compile(r"(<=|>=|<>|<|>|=)\s*(-?\d+(?:\.\d+)?)")
 _EMPTY = {"0": "0", "#": "", "?": " "}  # what a place without a digit shows
@@ -58,7 +60,7 @@ class NumberFormat:
         if self.kind == "general" and not self.sections and raw.isdecimal() and raw.isascii():
             return raw  # most numbers
         raw = raw.strip()
-        if not _NUMBER.fullmatch(raw):
+        if len(raw) > MAX_NUMBER or not _NUMBER.fullmatch(raw):
             return raw
         value = float(raw)
         if abs(value) == float("inf"):

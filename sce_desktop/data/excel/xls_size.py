@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 from array import array
 from collections.abc import Iterator
@@ -10,6 +11,8 @@ from sce_desktop.data.excel.xlsx_xml import DamagedError
 
 _END = 0xFFFFFFFA  # this and above is no sector
 _HEADER = 512
+_STREAM = 2  # an entry of the directory
+_FOLLOWED = 4  # times that each sector may be part of a stream
 _BEGINS = {0x009, 0x209, 0x409, 0x809}
 _ENCRYPTED = 0x2F
 _CELLS = {
@@ -63,6 +66,10 @@ def _workbook(data: bytes) -> bytes:
     for sector in _table_sectors(data, size, more):
         table.frombytes(_sector(data, sector, size))
     entries = b"".join(_sector(data, sector, size) for sector in _chain(table, directory))
+    numbers = array("I")
+    for sector in _chain(table, mini_table):
+        numbers.frombytes(_sector(data, sector, size))
+    _refuse_circles(entries, table, numbers, cutoff)
     root: bytes | None = None
     for place in range(0, len(entries), 128):
         entry = entries[place : place + 128]
@@ -76,9 +83,6 @@ def _workbook(data: bytes) -> bytes:
         small = b"".join(
             _sector(data, s, size) for s in _chain(table, struct.unpack_from("<I", root, 116)[0])
         )
-        numbers = array("I")
-        for sector in _chain(table, mini_table):
-            numbers.frombytes(_sector(data, sector, size))
         return b"".join(small[s * 64 : s * 64 + 64] for s in _chain(numbers, start))[:length]
     return b""
 
@@ -93,12 +97,26 @@ def _table_sectors(data: bytes, size: int, more: int) -> Iterator[int]:
         yield from (sector for sector in sectors if sector < _END)
 
 
+def _refuse_circles(entries: bytes, table: array[int], numbers: array[int], cutoff: int) -> None:
+    """Raise `DamagedError` where the sectors of a stream go round in a circle: calamine follows them."""
+    steps = 0
+    for place in range(0, len(entries) - 127, 128):
+        start, length = struct.unpack_from("<II", entries, place + 116)
+        if entries[place + 66] == _STREAM and length:
+            with contextlib.suppress(IndexError):  # a stream that nobody reads may lie anywhere
+                for _sector_number in _chain(numbers if length < cutoff else table, start):
+                    steps += 1
+                    if steps > _FOLLOWED * (len(table) + len(numbers)):
+                        raise DamagedError("streams that share their sectors")
+
+
 def _chain(table: array[int], sector: int) -> Iterator[int]:
-    for _ in range(len(table)):
+    for _ in range(len(table) + 1):
         if sector >= _END:
             return
         yield sector
         sector = table[sector]
+    raise DamagedError("a circle of sectors")
 
 
 def _sector(data: bytes, number: int, size: int) -> bytes:

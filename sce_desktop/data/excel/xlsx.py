@@ -11,11 +11,13 @@ from typing import IO
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, number
+from sce_desktop.core.limits import FREE_WORKBOOK, MAX_FORMAT, MAX_SHEETS, MAX_WORKBOOK_RATIO
 from sce_desktop.core.text import size_text
 from sce_desktop.data.excel.number_formats import GENERAL, NumberFormat, built_in, number_format
 from sce_desktop.data.excel.xlsx_xml import (
     DamagedError,
     Extent,
+    HugeError,
     RawCell,
     elements,
     extent,
@@ -24,8 +26,6 @@ from sce_desktop.data.excel.xlsx_xml import (
     unescape,
 )
 
-MUCH = 1 << 28  # bytes or characters: below, a file may be packed as tightly as it likes
-RATIO = 200  # times its size on disk: tables of people reach 60
 _FORMATS = 1 << 16  # cell formats at most, as Excel has it
 _BOOLEANS = {"1": "TRUE", "0": "FALSE", "true": "TRUE", "false": "FALSE"}
 
@@ -48,10 +48,13 @@ class Xlsx:
                     if kind == "worksheet" and part in self._names:
                         hidden = attributes.get("state", "visible") != "visible"
                         found.append((hidden, attributes.get("name", ""), part))
+                        if len(found) > MAX_SHEETS:
+                            raise too_much(path)
                 elif begins and name == "workbookPr":
                     self.since_1904 = attributes.get("date1904", "0") in ("1", "true", "on")
         found.sort(key=lambda sheet: sheet[0])  # hidden ones last
         self._sheets = {name: part for _, name, part in reversed(found)}
+        refuse_bomb(path, sum(self._sizes[self._names[part]] for part in set(self._sheets.values())))
         self.sheets = tuple(dict.fromkeys(name for _, name, _ in found))
         kinds = dict(parts.values())
         self._styles, self._shared = kinds.get("styles", ""), kinds.get("sharedStrings", "")
@@ -61,7 +64,10 @@ class Xlsx:
         part = self._sheets[sheet]
         self._refuse_bomb(part)
         status = self.path.stat()
-        return _extent(self.path, self._names[part], (status.st_mtime_ns, status.st_size, status.st_ino))
+        try:
+            return _extent(self.path, self._names[part], (status.st_mtime_ns, status.st_size, status.st_ino))
+        except HugeError:
+            raise too_much(self.path) from None
 
     def rows(self, sheet: str) -> Iterator[tuple[int, dict[int, str | None]]]:
         """Yield (number, texts by column) of the rows with a filled cell.
@@ -70,7 +76,7 @@ class Xlsx:
         once and may be used often, add up to what no table holds.
         """
         formats, shared = self._formats, self._texts
-        limit = max(MUCH, RATIO * self.path.stat().st_size)
+        limit = max(FREE_WORKBOOK, MAX_WORKBOOK_RATIO * self.path.stat().st_size)
         total = 0
         with zipfile.ZipFile(self.path) as archive, self._open(archive, self._sheets[sheet]) as stream:
             for number, cells in sheet_rows(stream):
@@ -116,7 +122,10 @@ class Xlsx:
             return []
         self._refuse_bomb(self._shared)
         with zipfile.ZipFile(self.path) as archive, self._open(archive, self._shared) as stream:
-            return shared_texts(stream)
+            try:
+                return shared_texts(stream, self.path.stat().st_size)
+            except HugeError:
+                raise too_much(self.path) from None
 
     @cached_property
     def _formats(self) -> list[NumberFormat]:
@@ -131,7 +140,7 @@ class Xlsx:
                 if name == "cellXfs":
                     inside = begins
                 elif begins and name == "numFmt":
-                    codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")
+                    codes[_number(attributes.get("numFmtId"))] = attributes.get("formatCode", "")[:MAX_FORMAT]
                 elif begins and inside and name == "xf":
                     numbers.append(_number(attributes.get("numFmtId")))
                 if len(numbers) > _FORMATS or len(codes) > _FORMATS:
@@ -176,7 +185,10 @@ class Xlsx:
     def _elements(self, archive: zipfile.ZipFile, part: str) -> Iterator[tuple[str, dict[str, str], bool]]:
         self._refuse_bomb(part)
         with self._open(archive, part) as stream:
-            yield from elements(stream)
+            try:
+                yield from elements(stream)
+            except HugeError:
+                raise too_much(self.path) from None
 
     def _open(self, archive: zipfile.ZipFile, part: str) -> IO[bytes]:
         return archive.open(self._names[part])
@@ -188,7 +200,7 @@ class Xlsx:
 def refuse_bomb(path: Path, unpacked: int) -> None:
     """Raise UserError for a part that unpacks to more than tables do: zipfile reads no more than it says."""
     packed = path.stat().st_size
-    if unpacked > max(MUCH, RATIO * packed):
+    if unpacked > max(FREE_WORKBOOK, MAX_WORKBOOK_RATIO * packed):
         raise UserError(
             _(
                 "{file} unpacks to {size}, {times} times its size: save it again in Excel, or as CSV.",
@@ -199,11 +211,22 @@ def refuse_bomb(path: Path, unpacked: int) -> None:
         )
 
 
+def too_much(path: Path) -> UserError:
+    """Return the failure that ``path`` holds far more than its size lets expect."""
+    return UserError(
+        _(
+            "{file} holds millions of blank cells, sheets or texts that no table needs: save the table as "
+            "CSV.",
+            file=path.name,
+        )
+    )
+
+
 @lru_cache(maxsize=8)
 def _extent(path: Path, name: str, _state: tuple[int, int, int]) -> Extent:
     """Look for the extent of a sheet once, however often the import dialog opens it."""
     with zipfile.ZipFile(path) as archive, archive.open(name) as stream:
-        return extent(stream)
+        return extent(stream, path.stat().st_size)
 
 
 def _resolved(folder: str, target: str) -> str:

@@ -7,14 +7,27 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 from xml.parsers import expat
 
+from sce_desktop.core.limits import (
+    ELEMENTS_A_CELL,
+    MAX_ELEMENTS,
+    MAX_SHARED,
+    MAX_SHEET_CELL,
+    MAX_TOKEN,
+    SHARED_RATIO,
+)
+
 CHUNK = 1 << 18  # bytes
 MAX_COLUMN = 16_384  # XFD
-MAX_CELL = 1 << 26  # characters
+_TEXT_BYTES = 64  # that a text takes beside its characters
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
 class DamagedError(ValueError):
     """What stands in a part is not what a workbook holds."""
+
+
+class HugeError(Exception):
+    """A part of a workbook asks for more time or memory than its size lets expect."""
 
 
 class Extent(NamedTuple):
@@ -53,18 +66,42 @@ def elements(stream: IO[bytes]) -> Iterator[tuple[str, dict[str, str], bool]]:
         found.append((_local(name), {}, False))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    while chunk := stream.read(CHUNK):
-        parser.Parse(chunk)
+    count = 0
+    for _piece in parsed(parser, stream):
+        count += len(found)
+        if count > MAX_ELEMENTS:
+            raise HugeError
         yield from found
         found.clear()
+
+
+def parsed(parser: Any, stream: IO[bytes]) -> Iterator[None]:
+    """Parse ``stream`` piece by piece, yielding after each.
+
+    Raises:
+        DamagedError: A tag or a comment goes on and on: the parser would look through it with each piece.
+    """
+    read = 0
+    while chunk := stream.read(CHUNK):
+        parser.Parse(chunk)
+        read += len(chunk)
+        if read - parser.CurrentByteIndex > MAX_TOKEN:
+            raise DamagedError("a tag without end")
+        yield
     parser.Parse(b"", True)
-    yield from found
+    yield
 
 
-def shared_texts(stream: IO[bytes]) -> list[str]:
-    """Return the texts that cells refer to by number."""
+def shared_texts(stream: IO[bytes], packed: int) -> list[str]:
+    """Return the texts that cells refer to by number.
+
+    Raises:
+        HugeError: They would take more memory than a file of ``packed`` bytes lets expect.
+    """
     parser = new_parser()
     texts: list[str] = []
+    most = max(MAX_SHARED, SHARED_RATIO * packed)
+    size = 0
     text = _Text(parser)
     prefix: str | None = None
 
@@ -83,9 +120,12 @@ def shared_texts(stream: IO[bytes]) -> list[str]:
             texts.append(unescape("".join(text.pieces)))
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
-    while chunk := stream.read(CHUNK):
-        parser.Parse(chunk)
-    parser.Parse(b"", True)
+    counted = 0
+    for _piece in parsed(parser, stream):
+        size += sum(map(len, texts[counted:])) + _TEXT_BYTES * (len(texts) - counted)
+        counted = len(texts)
+        if size > most:
+            raise HugeError
     return texts
 
 
@@ -116,12 +156,16 @@ class _Text:
     def _add(self, piece: str) -> None:
         self._held.append(piece)
         self._size += len(piece)
-        if self._size > MAX_CELL:
+        if self._size > MAX_SHEET_CELL:
             raise DamagedError("a cell without end")
 
 
-def extent(stream: IO[bytes]) -> Extent:
-    """Return where the filled cells of a sheet are, whatever its ``dimension`` says."""
+def extent(stream: IO[bytes], packed: int) -> Extent:
+    """Return where the filled cells of a sheet are, whatever its ``dimension`` says.
+
+    Raises:
+        HugeError: It has more elements beside its filled cells than a file of ``packed`` bytes lets expect.
+    """
     parser = new_parser()
     parser.buffer_size = CHUNK
     first_row = last_row = last_column = rows = cells = 0
@@ -140,7 +184,8 @@ def extent(stream: IO[bytes]) -> Extent:
         parser.StartElementHandler = start
 
     def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal row, row_text, column, open_value
+        nonlocal row, row_text, column, open_value, begun
+        begun += 1
         if name == c:
             reference = attributes.get("r", "")
             found = _columns.get(reference[: -len(row_text)]) if row_text else None
@@ -179,22 +224,21 @@ def extent(stream: IO[bytes]) -> Extent:
 
     others: dict[str, Callable[[dict[str, str]], None]] = {}
     parser.StartElementHandler, parser.CharacterDataHandler = root, text
-    while chunk := stream.read(CHUNK):
-        parser.Parse(chunk)
-    parser.Parse(b"", True)
+    begun = 0
+    for _piece in parsed(parser, stream):
+        if begun - ELEMENTS_A_CELL * cells > MAX_ELEMENTS + packed:
+            raise HugeError
     return Extent(first_row, last_row, first_column, last_column, rows, cells) if cells else Extent()
 
 
 def sheet_rows(stream: IO[bytes]) -> Iterator[tuple[int, dict[int, RawCell]]]:
     """Yield (number, filled cells by column) of the rows of a sheet that hold a filled cell."""
     reader = _Rows()
-    while not reader.finished and (chunk := stream.read(CHUNK)):
-        reader.parser.Parse(chunk)
+    for _piece in parsed(reader.parser, stream):
         yield from reader.done
         reader.done.clear()
-    if not reader.finished:
-        reader.parser.Parse(b"", True)
-        yield from reader.done
+        if reader.finished:
+            return
 
 
 class _Rows:
@@ -266,7 +310,7 @@ class _Rows:
             return
         kind = cell.get("t", "n")
         text = "".join(value) if value is not None else None
-        if text is not None and len(text) > MAX_CELL:
+        if text is not None and len(text) > MAX_SHEET_CELL:
             raise DamagedError("a cell without end")
         if text == "" and kind not in ("str", "inlineStr"):
             text = None

@@ -8,10 +8,14 @@ from typing import Any, NamedTuple
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _
-from sce_desktop.core.quoting import quoted_names
+from sce_desktop.core.limits import MAX_KEYS
+from sce_desktop.core.names import numbered
+from sce_desktop.core.quoting import quoted_names, shortened
 from sce_desktop.data.json.json_values import text_of
 
 _INDEX = "index"
+_KEYS_SHOWN = 5
+_PLACE_SHOWN = 200  # characters
 
 
 class Rows(NamedTuple):
@@ -83,7 +87,7 @@ def _of_object(document: dict[str, Any], place: str) -> Rows | None:
             return found
         (key, inner), *more = document.items()
         if not more:
-            return _of_object(inner, f"{place}{key}.")
+            return _of_object(inner, f"{place[-_PLACE_SHOWN:]}{shortened(key)}.")
     return None
 
 
@@ -121,15 +125,30 @@ def _of_objects(document: dict[str, dict[str, Any]], place: str) -> Rows | None:
     return Rows(rows, _as(N_("one object for each row"), place))
 
 
-def _shown(place: str) -> str:
-    return "".join(character if character.isprintable() else "\ufffd" for character in place)
+class Place(NamedTuple):
+    """Where a value lies in a document: its key, and where the object with that key lies."""
+
+    key: str
+    inside: Place | None
+
+    def __str__(self) -> str:
+        """Write the keys that lead to it, long ones in part: they are spelled out only for a sentence."""
+        keys: list[str] = []
+        place: Place | None = self
+        while place is not None and len(keys) < _KEYS_SHOWN:
+            keys.append(shortened(place.key))
+            place = place.inside
+        found = ".".join(reversed(keys))
+        if place is not None:
+            found = f"…{found}"
+        return "".join(character if character.isprintable() else "\ufffd" for character in found)
 
 
 def _searched(document: dict[str, Any], name: str) -> Rows | None:
     """Return the one list of objects that lies anywhere in ``document``."""
-    found = dict(lists_in(document))
+    found = list(lists_in(document))
     if len(found) > 1:
-        places = quoted_names(map(_shown, found), 5)
+        places = quoted_names((str(place) for place, _items in found), 5)
         raise UserError(
             _(
                 "{name} has several lists of objects ({places}): save the list with the rows in a "
@@ -138,20 +157,20 @@ def _searched(document: dict[str, Any], name: str) -> Rows | None:
                 places=places,
             )
         )
-    for place, items in found.items():
+    for place, items in found:
         return Rows(
-            items, _("The rows are the list “{place}” in the file. The rest was ignored.", place=place)
+            items, _("The rows are the list “{place}” in the file. The rest was ignored.", place=str(place))
         )
     return None
 
 
-def lists_in(document: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
+def lists_in(document: dict[str, Any]) -> Iterator[tuple[Place, list[Any]]]:
     """Yield every list of objects within objects of ``document``, with the keys that lead to it."""
-    waiting: deque[tuple[str, Any]] = deque(document.items())
+    waiting: deque[tuple[Place, Any]] = deque((Place(key, None), value) for key, value in document.items())
     while waiting:
         place, value = waiting.popleft()
         if isinstance(value, dict):
-            waiting += [(f"{place}.{key}", inner) for key, inner in value.items()]
+            waiting += [(Place(key, place), inner) for key, inner in value.items()]
         elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
             yield place, value
 
@@ -166,10 +185,10 @@ def _split(document: dict[str, Any], names: list[Any], data: list[list[Any]]) ->
 
 def _named(rows: Sequence[Sequence[Any]], titles: Sequence[str]) -> list[dict[str, Any]]:
     """Return rows as objects; what has no title is called by its number, a title that recurs gets one."""
-    names: dict[str, None] = {}
-    for place in range(max((len(row) for row in rows), default=0)):
-        title = titles[place] if place < len(titles) else f"Column {place + 1}"
-        names[_free(title, names)] = None
+    width = min(max((len(row) for row in rows), default=0), MAX_KEYS + 1)  # more are refused later
+    names = numbered(
+        titles[place] if place < len(titles) else f"Column {place + 1}" for place in range(width)
+    )
     return [dict(zip(names, row, strict=False)) for row in rows]
 
 

@@ -1,7 +1,7 @@
 """JSON: one object a line (JSON Lines), or a document whose rows `json_document` finds.
 
 Columns are the keys of all objects in the order in which they first appear, a new one before those that it
-stands before. Strings stay as they are,
+stands before (but for what comes after hundreds of such). Strings stay as they are,
 null and a missing key are None, numbers keep the digits of the file, true and false stay so, lists and
 objects become JSON text; what each was, the row's `TypedCells` tell. Lines that are no JSON object are left
 out and reported by number.
@@ -17,21 +17,23 @@ from typing import Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _, number
+from sce_desktop.core.limits import MAX_KEYS, MAX_LINE
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.quoting import shortened
 from sce_desktop.core.tables import Cell, CellType, TableOptions, TypedCells
 from sce_desktop.core.text import size_text
-from sce_desktop.data.csv.text_source import MAX_LINE, TextSource, file_size
+from sce_desktop.data.csv.text_source import TextSource, file_size
 from sce_desktop.data.json.json_document import find_rows, lists_in
 from sce_desktop.data.json.json_values import DECODER, JsonText, Number, Repeating, text_of, valid
 from sce_desktop.data.reader import Cells, Table
 
 _CHUNK = 1000  # rows
 _TRIED = 50  # lines that show whether a file with a broken first line is one object a line
-MAX_KEYS = 32_768
 MAX_CELLS = 50_000_000
 _FILLED = 1 / 1000  # of the cells; where less are, and they are more than that, the objects are no table
 _VALUE_BYTES = 120  # that a value of a document takes at most beside its text
-_MOST_BYTES = 2 << 30
+_MOST_BYTES = 1 << 29
+_MOVED = 500  # times that new columns are put between known ones: each moves all of them
 _UNCHECKED = 1 << 20  # characters that cannot hold as many values
 _SPACE = re.compile(r"\s*")
 
@@ -63,11 +65,15 @@ class JsonTable(Table):
         self._parsed: tuple[Sequence[Any], bool] | None = None  # for the first pass alone
         self._whole = self._is_document(size)
         columns: dict[str, None] = {}
-        rows = filled = 0
+        rows = filled = moved = 0
         for _number, found, halves, _fraction in self._objects():
             keys = dict.fromkeys(map(valid, found)) if halves else found
             if not keys.keys() <= columns.keys():
-                columns = _with_keys(columns, list(keys))
+                if moved < _MOVED:
+                    before, columns = columns, _with_keys(columns, list(keys))
+                    moved += columns is not before
+                else:
+                    columns.update(dict.fromkeys(key for key in keys if key not in columns))
             if len(columns) > MAX_KEYS:
                 raise _no_table(path, MAX_KEYS, more=True)
             rows += 1
@@ -240,7 +246,9 @@ class JsonTable(Table):
 
     def _report_twice(self, number: int, twice: Sequence[str]) -> None:
         for key in dict.fromkeys(twice):
-            self._problem(number, _("The key “{key}” occurs twice: its last value was used.", key=valid(key)))
+            self._problem(
+                number, _("The key “{key}” occurs twice: its last value was used.", key=shortened(valid(key)))
+            )
 
     def _decoded(self, line: str) -> Any:
         """Return the value of a line; of what cannot be read, something that is no value of JSON."""

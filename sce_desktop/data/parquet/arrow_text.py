@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from sce_desktop.core.names import numbered
 from sce_desktop.core.tables import Cell
 
 if TYPE_CHECKING:
@@ -126,14 +127,7 @@ def _values(array: pa.Array, broken: set[int]) -> list[Any]:
 
 def _names(kind: pa.StructType) -> list[str]:
     """Return the names of a structure's fields, those that recur with a number."""
-    names: dict[str, None] = {}
-    for place in range(kind.num_fields):
-        name, number = kind.field(place).name, 1
-        while name in names:
-            number += 1
-            name = f"{kind.field(place).name}_{number}"
-        names[name] = None
-    return list(names)
+    return numbered(kind.field(place).name for place in range(kind.num_fields))
 
 
 def _is_text(kind: pa.DataType) -> bool:

@@ -14,7 +14,7 @@ from sce_desktop.core.annotations import USER, Coder, Decision, Label, Origin
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _, ngettext, number, percent
-from sce_desktop.core.labels import distinct_labels, label_key
+from sce_desktop.core.labels import check_count, distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
@@ -213,6 +213,7 @@ def keep_gold(
     ]
     report_alike([*(label.name for label in labels), *names], progress)
     more = [label for label in distinct_labels(names) if label_key(label.name) not in known]
+    check_count(len(labels) + len(more), project.columns[place])
     project.set_labels([*labels, *more], multi_label=several)
     gold = gold_annotator(project)
     source = _source(project.columns[place])

@@ -14,7 +14,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.core.labels import check_scorable, distinct_labels, label_key, merged_names
+from sce_desktop.core.labels import check_count, check_scorable, distinct_labels, label_key, merged_names
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
@@ -156,6 +156,7 @@ def usable_rows(
     named = list(itertools.chain.from_iterable(table.names))
     labels = tuple(given or incoming or distinct_labels(named))
     check_scorable(labels, least=2)
+    check_count(len(labels))
     report_alike([*(label.name for label in labels), *named], progress)
     place_of = {label_key(label.name): place for place, label in enumerate(labels)}
     known = [

@@ -33,6 +33,7 @@ from sce_desktop.tasks.scoring.models import (
     load_models,
     precision_of,
 )
+from sce_desktop.tasks.scoring.scale import report_scale
 from sce_desktop.tasks.scoring.slow import report_time
 from sce_desktop.tasks.scoring.timing import TimedCache
 from sce_desktop.tasks.tables.columns import (
@@ -148,6 +149,7 @@ def classify_table(
     names = beside(table.columns, [*names, *(FINAL_COLUMNS if final else ())], progress)
     header = [*table.columns, *names]
     replace = check_output(output, force=force, ours=lambda: is_result(output, header, delimiter), what=what)
+    report_scale(table, texts_at, output, labels, loaded.models, settings.multi_label, timed, progress)
     work = _Work(loaded.models, ours, labels, settings.multi_label, timed, progress)
     if final is not None:
         labels_at = ours[0].header.index(f"{MAIN_ALIAS}_labels") if settings.multi_label else None

@@ -27,6 +27,7 @@ from sce_desktop.tasks.scoring.sample_first import (
     report,
     seconds_left,
 )
+from sce_desktop.tasks.tables.room import check_scores
 
 # A chunk is what one commit keeps and what the window shows at once: about this long, whatever a row costs.
 CHUNK_SECONDS = 0.7
@@ -67,6 +68,7 @@ def score_project(
         Cancelled: The user stopped; scored rows keep their scores, and the next call goes on from there.
     """
     known, multi_label = _labels_of(project, models[0], labels)
+    check_scores(project, len(known), len(models))
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
     tally = _Tally(project, known, multi_label, cache, on_scored, progress)

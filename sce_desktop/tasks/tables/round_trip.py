@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 
 from sce_desktop.core.annotations import Annotation, Decision, Label, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.i18n import N_, _, ngettext
-from sce_desktop.core.labels import distinct_labels, label_key
+from sce_desktop.core.labels import check_count, distinct_labels, label_key
 from sce_desktop.core.lists import from_list
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell, first_cells
@@ -26,6 +27,8 @@ from sce_desktop.tasks.tables.columns import ListCells, beside, report_alike
 from sce_desktop.tasks.tables.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 
 _BATCH = 5000
+_OUR_FIRST = DECISION_COLUMNS[0]
+_LOOKED_AT = 100  # columns where ours may begin
 _SHOWN = 5  # bad cells that are shown one by one
 _MOST_CHARACTERS = 40  # of a bad cell that is shown
 
@@ -59,7 +62,8 @@ def _taken_apart(row: RoundTripRow, number: int, cells: ListCells) -> RoundTripR
 def our_columns(columns: Sequence[str]) -> int | None:
     """Return where the columns of an earlier export of ours begin, None if there are none."""
     width = len(DECISION_COLUMNS)
-    for start in range(len(columns) - width, -1, -1):
+    places = (place for place in range(len(columns) - width, -1, -1) if columns[place].startswith(_OUR_FIRST))
+    for start in islice(places, _LOOKED_AT):
         found = list(columns[start : start + width])
         if found in (list(DECISION_COLUMNS), _beside(columns[:start], DECISION_COLUMNS)):
             return start
@@ -124,9 +128,14 @@ class RoundTripImport:
         """Whether the rows were exported from a project in which several labels may fit a row."""
         return self._labels_at is not None
 
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether something of each row stays in memory until all are there."""
+        return self._gold_at is not None or self._ours_at is not None
+
     def passing(self, batches: Iterable[Sequence[tuple[Cell, ...]]]) -> Iterator[list[tuple[Cell, ...]]]:
         """Yield the rows without our own columns, taking note of what they say."""
-        if self._gold_at is None and self._ours_at is None:  # nothing to note, and a million rows to pass
+        if not self.keeps_rows:  # nothing to note, and a million rows to pass
             yield from map(list, batches)
             return
         for batch in batches:
@@ -235,6 +244,7 @@ class RoundTripImport:
         report_alike([*(label.name for label in labels), *names], progress)
         met = distinct_labels(names)
         wanted = [*labels, *(label for label in met if label_key(label.name) not in known)]
+        check_count(len(wanted), self.columns[self._gold_at] if self._gold_at is not None else "")
         if not wanted and all(row is _NOTHING for row in self._rows):
             return
         kept = project.set_labels(wanted, multi_label=multi_label or self.multi_label)

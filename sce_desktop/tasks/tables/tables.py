@@ -31,6 +31,7 @@ from sce_desktop.tasks.tables.columns import (
     report_reading,
 )
 from sce_desktop.tasks.tables.export import export_table, rows_to_export
+from sce_desktop.tasks.tables.room import checked_import
 from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
 from sce_desktop.temporary import temporary_beside
 
@@ -129,9 +130,10 @@ def import_table(
             )
         )
     text_at = find_columns(incoming.columns, text_columns, progress, hint=hint)
+    rows = checked_import(table, project_path.parent, text_at, progress, labelled=incoming.keeps_rows)
     with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
         with Project.create(aside, name=project_path.stem) as project:
-            batches = incoming.passing(table.batches(progress=progress))
+            batches = incoming.passing(rows)
             _add(project, table, incoming.columns, batches, text_at, progress)
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
@@ -210,7 +212,10 @@ def append_table(
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])
     incoming = RoundTripImport(table.columns, gold_at=None if as_gold else gold_column)
-    batches = incoming.passing(table.batches(progress=progress))
+    rows = checked_import(
+        table, project.path.parent, project.text_columns, progress, labelled=incoming.keeps_rows
+    )
+    batches = incoming.passing(rows)
 
     def annotate(staged: StagedRows) -> None:
         assert gold_column is not None

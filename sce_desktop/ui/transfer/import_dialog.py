@@ -27,8 +27,9 @@ from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ImportChoices
-from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.languages import READS_ALL, Reads
+from sce_desktop.core.limits import MAX_LABELS
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.directed_cells import DirectedCells
@@ -205,6 +206,13 @@ class ImportDialog(ProjectDialog):
         counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
         if not counted:
             return _("The table has no rows to import.")
+        if room := self._room[0]:
+            return room
+        if self._scan is not None and self._scan.label_values > MAX_LABELS:
+            return _(
+                "The label column has more than {limit} different values: choose a column of labels.",
+                limit=number(MAX_LABELS),
+            )
         project = self._workspace.project
         if self.target.append and project is not None:
             columns = self._look.preview.columns
@@ -214,6 +222,19 @@ class ImportDialog(ProjectDialog):
         if not self.columns.text_columns:
             return _("Choose the text column.")
         return self.target.obstacle()
+
+    @property
+    def _room(self) -> tuple[str, str]:
+        """Why the table does not fit on the disk where it goes, and what it takes there if that is much."""
+        if self._look is None:
+            return "", ""
+        project = self._workspace.project
+        folder = self.target.project_path.parent
+        if self.target.append and project is not None:
+            folder = project.path.parent
+        rows = self._scan.rows if self._scan is not None else None
+        labelled = self.columns.label is not None
+        return table_work.import_room(self._look.preview, rows, folder, labelled=labelled)
 
     @Slot()
     def _show_state(self) -> None:
@@ -302,7 +323,7 @@ class ImportDialog(ProjectDialog):
         self.columns.show_scan(None)
         preview = self._look.preview
         self._show_state()
-        if not text or (self.target.append and self._obstacle()):
+        if not text or (self.target.append and self._obstacle()) or self._room[0]:
             self.facts.clear()
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
@@ -357,7 +378,9 @@ class ImportDialog(ProjectDialog):
         self.model.set_model(model, reads.scripts)
         if self._scan is not None:
             append, lists = self.target.append, self.columns.lists
-            self.facts.show_scan(self._scan, append=append, lists=lists, model=model, reads=reads)
+            self.facts.show_scan(
+                self._scan, append=append, lists=lists, model=model, reads=reads, room=self._room[1]
+            )
 
     @Slot(object)
     def _on_scan_failed(self, error: object) -> None:

@@ -203,11 +203,14 @@ class FactsPane(QWidget):
             self.bar.setRange(0, 1000)
             self.bar.setValue(min(1000, round(1000 * done / total)))
 
-    def show_scan(self, scan: TableScan, *, append: bool, lists: bool, model: str, reads: Reads) -> None:
-        """Show what was counted."""
+    def show_scan(
+        self, scan: TableScan, *, append: bool, lists: bool, model: str, reads: Reads, room: str = ""
+    ) -> None:
+        """Show what was counted; ``room`` says what it takes on disk."""
         self.bar.hide()
         self.headline.setText(ngettext("{count} row", "{count} rows", scan.rows))
-        self._show_sentences(sentences(scan, append=append, lists=lists, model=model, reads=reads))
+        facts = sentences(scan, append=append, lists=lists, model=model, reads=reads)
+        self._show_sentences([*facts, *([(room, "muted")] if room else [])])
         self._show_problems(scan.problems, scan.problem_count)
 
     def show_failure(self, sentence: str) -> None:
