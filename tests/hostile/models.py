@@ -1,7 +1,7 @@
 """Model folders that mean ill, each made by a script from a tiny random model that is whole.
 
-``python -m tests.hostile models``: each is added to an empty folder of models, loaded and used to classify in a
-child process. It must come to one sentence, or to scores where it is harmless, with 10 seconds of the
+``python -m tests.hostile models``: each is added to an empty folder of models, loaded and used to classify
+in a child process. It must come to one sentence, or to scores where it is harmless, with 10 seconds of the
 processor and 1 GiB of memory beyond what the process had.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 import base64
+import contextlib
+import io
 import json
 import os
 import shutil
@@ -28,6 +30,8 @@ from tests.ml.tiny_llm import tiny_gguf, tiny_llm
 Builder = Callable[[Path], Path]
 """Makes a model folder below the folder given, and returns it."""
 CASES: dict[str, Builder] = {}
+KIND_OF: dict[str, str] = {"hub-snapshot": "sce", "hub-snapshot-out": "sce"}
+"""What each is made of."""
 HARMLESS = {"hub-snapshot", "link-inside", "duplicate-keys", "pickle-beside", "dot-files"}
 """What must be accepted."""
 _SEEDS: dict[str, Path] = {}
@@ -61,7 +65,7 @@ def case(kind: str, name: str) -> Callable[[Callable[[Path], object]], Callable[
             damage(model)
             return model
 
-        CASES[name] = build
+        CASES[name], KIND_OF[name] = build, kind
         return damage
 
     return register
@@ -179,7 +183,7 @@ def _socket(model: Path) -> None:
     import socket
 
     here = Path.cwd()
-    os.chdir(model)  # the path of a socket may have 107 characters
+    os.chdir(model)  # the path of a socket has 107 characters at most
     try:
         socket.socket(socket.AF_UNIX).bind("a.json")
     finally:
@@ -316,7 +320,7 @@ def _many_added(found: dict[str, Any]) -> None:
             "content": f"<{number}>",
             **dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized", "special"), False),
         }
-        for number in range(300_000)
+        for number in range(60_000)
     ]
 
 
@@ -402,8 +406,11 @@ def _tokenizer_large(model: Path) -> None:
 
 @case("sce", "tokenizer-many-tokens")
 def _tokenizer_tokens(model: Path) -> None:
-    more = {f"t{number}": 10_000 + number for number in range(1_100_000)}
-    edit(model / "tokenizer.json", lambda found: found["model"]["vocab"].update(more))
+    text = (model / "tokenizer.json").read_text(encoding="utf-8")
+    before, start, after = text.partition('"vocab": {')
+    assert start
+    more = "".join(f'"t{number}": {number},' for number in range(1_050_000))
+    (model / "tokenizer.json").write_text(before + start + more + after, encoding="utf-8")
 
 
 # --- weights -----------------------------------------------------------------------------------------------
@@ -509,7 +516,8 @@ case("llm", "template-endless")(
 case("llm", "template-doubles")(
     lambda m: _template(
         m,
-        "{% set n = namespace(t='aaaaaaaa') %}{% for i in range(40) %}{% set n.t = n.t ~ n.t %}{% endfor %}{{ n.t }}",
+        "{% set n = namespace(t='aaaaaaaa') %}{% for i in range(40) %}{% set n.t = n.t ~ n.t %}{% endfor %}"
+        "{{ n.t }}",
     )
 )
 case("llm", "template-product")(lambda m: _template(m, "{{ 'a' * 9999999999 }}"))
@@ -585,14 +593,11 @@ def meet(build: Builder, place: Path) -> str:
     kind, name = spec(folder)
     options = ["--model", name] if kind == "model" else ["--baseline", name]
     errors = place / "errors.txt"
-    with errors.open("w", encoding="utf-8") as stream:
-        import contextlib
-        import io
-
+    with errors.open("w", encoding="utf-8") as stream:  # noqa: SIM117 - redirected to it
         with contextlib.redirect_stderr(stream), contextlib.redirect_stdout(io.StringIO()):
+            labels = ["--label", "late", "--label", "damaged"]
             code = main(
-                ["classify", str(table), "--text", "text", "--label", "late", "--label", "damaged"]
-                + [*options, "-o", str(place / "out.csv")]
+                ["classify", str(table), "--text", "text", *labels, *options, "-o", str(place / "out.csv")]
             )
     written = errors.read_text(encoding="utf-8")
     assert "Traceback" not in written, written
@@ -611,15 +616,20 @@ def one_sentence(message: str) -> str:
     return message
 
 
+def load_ours() -> None:
+    """Import what is needed to use models that run natively, so that a child need not."""
+    import sce_desktop.ml.hub.session
+    import sce_desktop.ml.sce.model_check
+    import sce_desktop.tasks.scoring.classify  # noqa: F401
+
+
 def load_everything() -> None:
-    """Import what is needed to use models, so that a child need not."""
+    """Import what is needed to use models of every kind."""
+    load_ours()
     import peft  # noqa: F401
     import sentence_transformers  # noqa: F401
     import transformers.models.bert.modeling_bert
     import transformers.models.llama.modeling_llama  # noqa: F401
-
-    import sce_desktop.ml.hub.session
-    import sce_desktop.tasks.scoring.classify  # noqa: F401
 
 
 def main(arguments: list[str]) -> int:
@@ -640,11 +650,8 @@ def main(arguments: list[str]) -> int:
             good = ended.how == "returned" and (name not in HARMLESS or ended.text == "added\nscored")
             bad += not good
             text = ended.text if good else ended.text[-1500:]
-            print(
-                f"{'ok ' if good else 'BAD'} {name:26} {ended.how} {ended.seconds:4.1f} s {ended.megabytes} MiB  ",
-                end="",
-            )
-            print(text.replace("\n", " | " if good else "\n"), flush=True)
+            print("ok " if good else "BAD", f"{name:26}", ended.how, f"{ended.seconds:.1f} s", end="  ")
+            print(f"{ended.megabytes} MiB ", text.replace("\n", " | " if good else "\n"), flush=True)
             shutil.rmtree(root / name, ignore_errors=True)
     print(f"{bad} of {len(args.names) or len(CASES)} ended badly")
     return 1 if bad else 0

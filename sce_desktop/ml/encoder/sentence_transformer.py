@@ -155,16 +155,24 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _encode(self, texts: list[str]) -> FloatArray:
         options: dict[str, Any] = {} if self.task is None else {"task": self.task}
-        vectors = self.model.encode(
-            texts,
-            prompt=self.prompt,
-            prompt_name=self.prompt_name,
-            batch_size=len(texts),
-            normalize_embeddings=True,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            **options,
-        )
+        try:
+            vectors = self.model.encode(
+                texts,
+                prompt=self.prompt,
+                prompt_name=self.prompt_name,
+                batch_size=len(texts),
+                normalize_embeddings=True,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                **options,
+            )
+        except IndexError:
+            raise UserError(
+                _(
+                    "{model} and its tokenizer do not belong together: copy or download the model again.",
+                    model=self.name,
+                )
+            ) from None
         return np.asarray(vectors, dtype=np.float32)
 
 
@@ -172,7 +180,7 @@ def one_line(error: BaseException) -> str:
     """Return the first line of what a library says, or the kind of its error; a whole sentence."""
     lines = str(error).strip().splitlines()
     first = lines[0].strip()[:300] if lines else type(error).__name__
-    return first if first.endswith((".", "?", "!")) else f"{first}."
+    return first if first.endswith((".", "?")) else f"{first.rstrip('!')}."
 
 
 def _load_sentence_transformer(

@@ -28,8 +28,8 @@ _LARGEST_TEXT = 100_000_000
 """Bytes of any other file that a library may read whole: vocabularies, merges, templates."""
 _DEEPEST = 60
 """Levels of a JSON file: libraries copy and compare what is in it, and recurse to do so."""
-_MOST_CONTAINERS, _MOST_VALUES = 2_500_000, 6_000_000
-"""Of a JSON file: each takes far more memory than its two characters on the disk."""
+MOST_CONTAINERS, _MOST_VALUES = 100_000, 6_000_000
+"""Lists and objects, and values, of a JSON file: each takes far more memory than its two characters there."""
 
 
 def check_folder(folder: Path) -> None:
@@ -122,13 +122,13 @@ def read_text(file: Path, most: int) -> str:
         raise damaged(file) from None
 
 
-def parse_json(file: Path, text: str) -> Any:
-    """Return what the JSON ``text`` of ``file`` holds.
+def parse_json(file: Path, text: str, most: int = MOST_CONTAINERS) -> Any:
+    """Return what the JSON ``text`` of ``file`` holds, with at most so many lists and objects.
 
     Raises:
         UserError: It is not JSON, nested too deeply, or would take far more memory than its size.
     """
-    if text.count("[") + text.count("{") > _MOST_CONTAINERS or text.count(",") > _MOST_VALUES:
+    if text.count("[") + text.count("{") > most or text.count(",") > _MOST_VALUES:
         raise UserError(_("{file} holds more values than any model needs: choose another model.", file=file))
     try:
         value = json.loads(text)

@@ -26,6 +26,8 @@ from sce_desktop.ml.hub import model_files
 LARGEST = 64_000_000
 """Bytes: Gemma 3 has 33 MB, XLM-V with its 900,000 tokens 60."""
 MOST_TOKENS = 1_000_000
+MOST_CONTAINERS = 2_500_000
+"""Lists and objects: one for each token of a unigram model, or each merge."""
 MOST_ADDED = 20_000
 """Added tokens; the most in use is about 6,000."""
 MOST_PARTS = 32
@@ -55,7 +57,7 @@ def read_tokenizer(file: Path) -> Tokenizer:
             letters, or takes for ever.
     """
     text = model_files.read_text(file, LARGEST)
-    described = model_files.parse_json(file, text)
+    described = model_files.parse_json(file, text, MOST_CONTAINERS)
     try:
         _check(file, described)
     except (TypeError, ValueError, KeyError, AttributeError, struct.error):
@@ -316,6 +318,7 @@ def _try(file: Path, tokenizer: Tokenizer) -> None:
         "\ufdfa" * (_TRIAL // 4),
         "The parcel came late, and it was damaged.",
     ]
+    kept = tokenizer.truncation
     tokenizer.no_truncation()
     problem: list[BaseException | str] = []
 
@@ -329,7 +332,6 @@ def _try(file: Path, tokenizer: Tokenizer) -> None:
         except BaseException as error:
             problem.append(error)
 
-    kept = tokenizer.truncation
     thread = threading.Thread(target=run, daemon=True, name="tokenizer trial")
     thread.start()
     thread.join(TRIAL_SECONDS)

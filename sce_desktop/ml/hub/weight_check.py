@@ -63,7 +63,7 @@ def read_header(file: Path) -> dict[str, TensorFacts]:
         ) from None
     except ValueError:
         raise cut from None
-    found = model_files.parse_json(file, text)
+    found = model_files.parse_json(file, text, 4 * MOST_TENSORS)
     if not isinstance(found, dict) or len(found) > MOST_TENSORS:
         raise cut
     try:

@@ -51,6 +51,7 @@ from sce_desktop.ml.encoder.embedder import (
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import catalog, folders, tokenizer_check
+from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce import model_card
 from sce_desktop.ml.sce.correction import Correction
 from sce_desktop.ml.sce.head import LogisticHead
@@ -214,7 +215,9 @@ class SCEModel(
         """
         check_scorable(labels)
         vectors = self.embed(texts, cache=cache, progress=progress)
-        return self.score(vectors, labels, multi_label=multi_label, progress=progress)
+        found = self.score(vectors, labels, multi_label=multi_label, progress=progress)
+        check_probabilities(found.probabilities, self.name)
+        return found
 
     def embed(
         self, texts: Sequence[str], *, cache: VectorCache | None = None, progress: Progress | None = None
