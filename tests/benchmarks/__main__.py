@@ -2,8 +2,8 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, columns, and findings, final, queues, languages, why, clusters, embed-gpu, which
-need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set,
-review is one in focus mode.
+need ``--data``, the labelled sets; embed-gpu an NVIDIA GPU too. So does large-finetune.
+With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
+DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "large-finetune")
 OWN_PARTS = ("repair", "relabel", "columns")  # run when they are named
 
 
@@ -86,6 +86,7 @@ def main() -> None:
         epochs,
         focus,
         languages,
+        large_finetune,
         relabel,
         repair,
         review,
@@ -121,6 +122,8 @@ def main() -> None:
                 methods=args.methods,
             )
             why.run_neighbours(rows=args.why_labelled)
+        elif part == "large-finetune":
+            large_finetune.main(args.data, args.sets or [], args.model)
         elif part == "clusters":
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":
