@@ -145,10 +145,10 @@ def _changed(path: Path) -> Any:
         connection.execute("PRAGMA foreign_keys = OFF")
         with contextlib.suppress(sqlite3.Error, ValueError, OverflowError, IndexError, TypeError):
             yield connection
-    except sqlite3.Error:
+    except (sqlite3.Error, UnicodeError):
         pass
     finally:
-        with contextlib.suppress(sqlite3.Error):
+        with contextlib.suppress(sqlite3.Error, UnicodeError):
             connection.execute("PRAGMA journal_mode = DELETE")
         connection.close()
 
