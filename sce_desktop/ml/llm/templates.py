@@ -74,13 +74,15 @@ def _is_harmless(template: str) -> bool:
         tree = Environment(extensions=["jinja2.ext.loopcontrols", "jinja2.ext.do"], autoescape=True).parse(
             template
         )
-    except (TemplateError, RecursionError):
-        return "{% generation" in template.replace(
-            "{%- ", "{% "
-        )  # transformers' own tag: rendered under watch
-    if any(True for _found in tree.find_all(nodes.Pow)):
+        powers, products = list(tree.find_all(nodes.Pow)), list(tree.find_all(nodes.Mul))
+    except RecursionError:
         return False
-    for product in tree.find_all(nodes.Mul):
+    except TemplateError:
+        # transformers' own tag is not known here: such a one is rendered under watch alone
+        return "{% generation" in template.replace("{%- ", "{% ")
+    if powers:
+        return False
+    for product in products:
         for side in (product.left, product.right):
             if isinstance(side, nodes.Const) and (
                 isinstance(side.value, str)
