@@ -11,7 +11,21 @@ from tests.hostile import models
 from tests.hostile.child import in_child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does")
-SLOW = {"config-50-MB", "many-files", "tokenizer-many-tokens", "added-tokens-in-masses", "deep-folders"}
+SLOW = {
+    *("config-50-MB", "many-files", "tokenizer-many-tokens", "added-tokens-in-masses", "deep-folders"),
+    *("link-weights-to-zero", "link-chain", "link-dangling", "format-list", "encoder-layers-10-million"),
+    *(
+        "heads-0-labels",
+        "hidden-negative",
+        "labels-text",
+        "embedder-text",
+        "max-tokens-text",
+        "alpha-infinite",
+    ),
+    *("weights-of-7-bits", "positions-huge", "config-many-lists", "regex-broken", "regex-in-normalizer"),
+    *("replace-long", "tokenizer-of-lists", "weights-header-huge", "weights-header-deep", "pickle-text"),
+    *("text-layers", "config-deep-200", "prefix-1-MB"),
+}
 """Left to ``python -m tests.hostile models``, as are most that need a library: its import takes seconds."""
 ORDINARY = [name for name in models.CASES if models.KIND_OF[name] in ("sce", "text") and name not in SLOW]
 BY_LIBRARIES = [

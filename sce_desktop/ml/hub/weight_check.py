@@ -149,7 +149,7 @@ def check_shapes(
         if found is None:
             raise UserError(
                 _(
-                    "The weights in {folder} do not fit its config.json: {tensor} is missing. Download the "
+                    "The weights in {folder} do not fit its config.json ({tensor} is missing): download the "
                     "model again.",
                     folder=folder,
                     tensor=name,
@@ -158,8 +158,8 @@ def check_shapes(
         if found.shape != shape:
             raise UserError(
                 _(
-                    "The weights in {folder} do not fit its config.json: {tensor} is {found}, not "
-                    "{expected}. Download the model again.",
+                    "The weights in {folder} do not fit its config.json ({tensor} is {found}, not "
+                    "{expected}): download the model again.",
                     folder=folder,
                     tensor=name,
                     found=_shape_text(found.shape),
@@ -170,8 +170,8 @@ def check_shapes(
         if name not in expected and not name.startswith(optional):
             raise UserError(
                 _(
-                    "The weights in {folder} do not fit its config.json: it does not describe {tensor}. "
-                    "Download the model again.",
+                    "The weights in {folder} do not fit its config.json (it does not describe {tensor}): "
+                    "download the model again.",
                     folder=folder,
                     tensor=name[:80],
                 )
