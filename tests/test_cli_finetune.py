@@ -10,8 +10,14 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import cli
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.training import MEASURED_ON
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.training import sampling, training
+from sce_desktop.ui.finetune.result_notes import notes_about
+from sce_desktop.ui.finetune.start_words import excluded_words
 from tests.ml.test_finetune import GOLD, TEXTS, WORDS
 from tests.ml.tiny import tiny_sce
 
@@ -65,6 +71,69 @@ def test_the_promised_json(
     assert found["difference"]["sentence"] in card
     assert found["stopped"] in ("early", "done")
     assert found["calibrated"] is False
+
+
+@pytest.fixture
+def short_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sampling, "LEAST_ROWS", 12)
+    monkeypatch.setattr(sampling, "LEAST_OF_A_LABEL", 2)
+    # a default of the function, taken when it was made
+    monkeypatch.setattr(sampling.rows_that_fit, "__defaults__", (0.0,))
+
+
+@pytest.mark.usefixtures("short_of_time")
+def test_of_too_many_rows_a_sample_is_learned_from_and_said(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "mine", model, "--json") == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"]["sampled"] == 18 - found["rows"]["train"]
+    assert 6 <= found["rows"]["train"] <= 12
+    said = " ".join(found["warnings"])
+    assert "a random sample of" in said
+    assert "of the 18 labelled rows, stratified by label" in said
+    assert "Fine-tuning takes about" in said
+
+    assert finetune(table, tmp_path / "again", model) == 0
+    printed = capsys.readouterr()
+    assert "beyond the stratified random sample." in printed.out
+    assert printed.err.index("Fine-tuning takes about") >= 0
+
+
+@pytest.mark.usefixtures("short_of_time")
+def test_all_rows_are_learned_from_where_that_is_asked_for(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert finetune(table, tmp_path / "mine", model, "--json", "--all-rows") == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"]["train"] == 18
+    assert "sampled" not in found["rows"]
+
+
+@pytest.mark.usefixtures("short_of_time")
+def test_a_version_of_a_project_says_what_it_did_not_learn_from(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(tmp_path / "p.sce")
+    create = ["project", "create", path, table, "--text", "text", "--gold", "topic"]
+    assert cli.main([*create, *(part for name in NAMES for part in ("--label", name))]) == 0
+    capsys.readouterr()
+
+    assert cli.main(["project", "finetune", path, "--model", model, "--json"]) == 0
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["train_rows"] == 18 - found["excluded"]["sampled"] <= 12
+    with Project.open(Path(path)) as project:
+        (version,) = project.versions()
+        assert version.report.left_out["sampled"] == found["excluded"]["sampled"]
+        assert len(version.report.fit.row_ids) == found["train_rows"]
+        assert any("were not used" in note for note in notes_about(version))
+        plan = training.plan(project, MEASURED_ON, None, progress=SilentProgress())
+    assert plan.rows is not None
+    assert len(plan.rows.ids) == found["train_rows"]
+    assert "beyond the random sample" in excluded_words(plan.rows.left_out)
 
 
 def test_a_head_is_chosen_or_asked_for(

@@ -45,6 +45,7 @@ def add_command(commands: options.Commands) -> None:
         "LLM: the learning rate (default: 2e-4)",
     )
     options.add_seed(parser)
+    options.add_all_rows(parser)
     parser.add_argument(
         "--adapt-embedder",
         action="store_true",
@@ -104,6 +105,7 @@ def _settings(args: argparse.Namespace) -> FinetuneSettings:
         seed=args.seed,
         adapt_embedder=args.adapt_embedder,
         head=options.head_of(args),
+        all_rows=args.all_rows,
     )
 
 
@@ -127,6 +129,8 @@ def _lines(report: FineTuneReport) -> list[str]:
                 f"{name:23} {one.accuracy:6.1%} ({low:.1%} to {high:.1%})  macro-F1 {one.macro_f1:.1%}  "
                 f"ECE {one.ece:.3f}"
             )
+    if not_used := report.skipped.get("sampled"):
+        lines.append(f"Not learned from: {plural(not_used, 'row')} beyond the stratified random sample.")
     lines.append(found.difference.sentence)
     if found.head is not None:
         lines.append(found.head.reason)

@@ -254,6 +254,16 @@ def add_joint(parser: argparse.ArgumentParser, *, kept: bool = False) -> None:
     )
 
 
+def add_all_rows(parser: argparse.ArgumentParser) -> None:
+    """Add ``--all-rows``."""
+    parser.add_argument(
+        "--all-rows",
+        action="store_true",
+        help="learn from all labelled rows however long it takes; default: from a random sample, stratified "
+        "by label, where the estimate is above 7 minutes",
+    )
+
+
 def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
     """Add ``--model``, ``--baseline``, ``--device`` and ``--precision``."""
     group = parser.add_argument_group("models")

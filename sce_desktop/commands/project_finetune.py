@@ -18,6 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what can be chosen."""
     options.add_head(parser)
     options.add_seed(parser)
+    options.add_all_rows(parser)
     parser.add_argument("--name", default="", help="name of the version (default: version and its number)")
     parser.add_argument("--use", action="store_true", help="score with the version from now on")
     options.add_models(parser)
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
                 base,
                 name,
                 name=args.name,
-                settings=FinetuneSettings(seed=args.seed, head=options.head_of(args)),
+                settings=FinetuneSettings(seed=args.seed, head=options.head_of(args), all_rows=args.all_rows),
                 cache=cache,
                 progress=progress,
             )
@@ -57,6 +58,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
                 "base": version.base,
                 "train_rows": version.train_rows,
                 "held_out_rows": version.held_out_rows,
+                "excluded": dict(report.left_out),
                 "active": args.use,
                 **result_json(report),
                 **({"head": head_json(report.head)} if report.head is not None else {}),
@@ -73,8 +75,10 @@ def _lines(version: ModelVersion, *, used: bool) -> list[str]:
     lines = [
         f"{version.name} of {version.base}: fine-tuned on {plural(version.train_rows, 'row')}"
         + (", in use" if used else ""),
-        report.sentence,
     ]
+    if not_used := report.left_out.get("sampled"):
+        lines.append(f"Not learned from: {plural(not_used, 'row')} beyond the stratified random sample.")
+    lines.append(report.sentence)
     if report.head is not None:
         for one in report.head.ways:
             low, high = one.figures.interval

@@ -31,6 +31,7 @@ class FinetuneSettings:
     ``origins``: which annotations of a project are learned from; those given in bulk are never measured on.
     ``adapt_embedder``: whether the text encoder is fine-tuned too (`ml.finetune.finetune_embedder`).
     ``head``: the way to predict in; None: the one that cross-validation chooses.
+    ``all_rows``: learn from all labelled rows however long it takes (`tasks.training.sampling`).
     """
 
     epochs: int = 100
@@ -40,6 +41,7 @@ class FinetuneSettings:
     adapt_embedder: bool = False
     origins: tuple[Origin, ...] = MEASURED_ON
     head: Way | None = None
+    all_rows: bool = False
 
     def __post_init__(self) -> None:
         """Fine-tune the text encoder where that is the way to predict in."""

@@ -20,6 +20,7 @@ from sce_desktop.core.scoring import softmax
 from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import YesNo, wordings_of
 
@@ -120,6 +121,7 @@ class SimilarityModel:
             out[start : start + ROWS_PER_BATCH] = rows
             if progress is not None:
                 progress.check()
+        check_probabilities(out, self.name)
         return Scores(out, 1 - out[:, 0] if alone and not multi_label else None)
 
     @property

@@ -2,8 +2,8 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
-which need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled
-set, review is one in focus mode.
+gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With
+``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -17,7 +17,9 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
+DATA_PARTS = (
+    *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
+)
 OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
 
 
@@ -88,6 +90,7 @@ def main() -> None:
         epochs,
         focus,
         languages,
+        large_finetune,
         relabel,
         repair,
         review,
@@ -124,6 +127,8 @@ def main() -> None:
                 methods=args.methods,
             )
             why.run_neighbours(rows=args.why_labelled)
+        elif part == "large-finetune":
+            large_finetune.main(args.data, args.sets or [], args.model)
         elif part == "clusters":
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":

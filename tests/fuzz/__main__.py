@@ -2,6 +2,7 @@
 
 Hypothesis makes csv, tsv, txt, JSON, JSON Lines, xlsx, ods, xls, parquet and files of labels and damages
 them. Each is sniffed, previewed and read whole in a child process with 2 GiB of memory and ten seconds.
+``models`` and ``projects`` instead of ``readers`` damage model folders and project files: see there.
 What is neither read nor refused in one sentence is a finding: it is kept as a file, with the seed and the
 options that made it. The exit code is 1 if there was one. Linux only.
 
@@ -11,8 +12,10 @@ With ``--coverage`` atheris varies the files that reach new code of the readers:
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -38,6 +41,8 @@ KINDS = {
     "parquet": binary_files.parquet(),
 }
 _GOOD = {"read", "labels", "refused"}
+OTHERS = ("models", "projects")
+"""What has a module of its own here, with ``main(arguments)``."""
 _ROUND = 200  # files with one seed
 
 _options = st.one_of(
@@ -112,6 +117,9 @@ class Fuzz:
 
 def main() -> int:
     """Try files for some minutes, or a number of them."""
+    if sys.argv[1:2] and sys.argv[1] in OTHERS:
+        run: int = importlib.import_module(f"tests.fuzz.{sys.argv[1]}").main(sys.argv[2:])
+        return run
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("part", choices=["readers"])
     parser.add_argument("--minutes", type=float, default=10.0, help="how long (10)")

@@ -18,11 +18,26 @@ import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
 from sce_desktop.ml.encoder.quantised import QuantisedTable
+from sce_desktop.ml.hub.bounds import finite, whole
 
 _ACTIVATIONS = {"gelu": "none", "gelu_new": "tanh", "gelu_pytorch_tanh": "tanh"}
 _MODEL_TYPES = ("bert", "roberta", "xlm-roberta", "camembert", "mpnet")
 _FARTHEST = 128
 """Tokens farther apart share MPNet's last bucket (its published code has this number too, not its config)."""
+
+
+_BOUNDS = {
+    "vocab_size": (1, 2_000_000),
+    "hidden_size": (1, 16_384),
+    "num_hidden_layers": (0, 200),
+    "num_attention_heads": (1, 1_024),
+    "intermediate_size": (1, 131_072),
+    "max_position_embeddings": (1, 1_000_000),
+    "type_vocab_size": (0, 1_000),
+    "pad_token_id": (0, 2_000_000),
+    "relative_attention_num_buckets": (0, 1_024),
+}
+"""The least and the most of each, far beyond what such encoders have: what is larger cannot be meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +61,13 @@ class EncoderConfig:
     def __post_init__(self) -> None:
         if self.model_type not in _MODEL_TYPES:
             raise ValueError(f"not a BERT-like encoder: {self.model_type}")
+        for name, (least, most) in _BOUNDS.items():
+            whole(getattr(self, name), least, most, name)
+        finite(self.layer_norm_eps, "layer_norm_eps", least=0, most=1)
+        if self.hidden_size % self.num_attention_heads or self.relative_attention_num_buckets % 4:
+            raise ValueError(f"{self.num_attention_heads} heads do not share {self.hidden_size} directions")
+        if self.max_position_embeddings <= self.first_position:
+            raise ValueError(f"no position is left behind the padding's, {self.pad_token_id}")
         if self.hidden_act not in _ACTIVATIONS:
             raise ValueError(f"unknown activation: {self.hidden_act}")
         if self.token_bits not in (0, 4):
@@ -56,6 +78,11 @@ class EncoderConfig:
         """Take the keys we know from a published config; raises ValueError for another architecture."""
         known = {f.name for f in fields(cls)}
         return cls(**{k: v for k, v in config.items() if k in known and v is not None})
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return the shape of every weight of a `TextEncoder`, by its name there."""
+        with torch.device("meta"):
+            return {name: tuple(tensor.shape) for name, tensor in TextEncoder(self).state_dict().items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the keys to store."""

@@ -28,6 +28,7 @@ from sce_desktop.core.runs import VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds, ahead, pad
 from sce_desktop.ml.encoder.reduced import ReducedEncoder
+from sce_desktop.ml.hub.tokenizer_check import encode
 
 WINDOW = 4096
 WINDOW_CHARACTERS = 1_000_000
@@ -243,7 +244,7 @@ class NativeEmbedder(Embedder):
         counts = [
             special + sum(len(piece.ids) - special for piece in (found, *found.overflowing))
             for _, part in windows(texts)
-            for found in self.tokenizer.encode_batch_fast(self._prepared(part))
+            for found in encode(self.tokenizer, self._prepared(part), self.name)
         ]
         return np.array(counts, dtype=np.int64)
 
@@ -277,7 +278,7 @@ class NativeEmbedder(Embedder):
         with ThreadPoolExecutor(WINDOWS_AHEAD) as threads:
             # The threads do what needs no lock of the interpreter; whatever needs it would hold up this one.
             read = (
-                (start, threads.submit(self.tokenizer.encode_batch_fast, self._prepared(part)))
+                (start, threads.submit(encode, self.tokenizer, self._prepared(part), self.name))
                 for start, part in windows(texts)
             )
             for start, encoded in ahead(read, WINDOWS_AHEAD):
@@ -296,11 +297,21 @@ class NativeEmbedder(Embedder):
 
     def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return the ids of each text's tokens, special ones included, one at least, as far as it is read."""
-        return self._ids_of(self.tokenizer.encode_batch_fast(self._prepared(texts)))
+        return self._ids_of(encode(self.tokenizer, self._prepared(texts), self.name))
 
     def _ids_of(self, encoded: list[Encoding]) -> list[TokenIds]:
         nothing = [self.encoder.config.pad_token_id]  # where a tokenizer without special tokens finds none
-        return [np.array(one.ids or nothing, dtype=np.int32) for one in encoded]
+        found = [np.array(one.ids or nothing, dtype=np.int64) for one in encoded]
+        tokens = self.encoder.config.vocab_size
+        if found and max(int(ids.max()) for ids in found) >= tokens:
+            raise UserError(
+                _(
+                    "{model} and its tokenizer do not belong together (token {token}).",
+                    model=self.name,
+                    token=max(int(ids.max()) for ids in found),
+                )
+            )
+        return [ids.astype(np.int32) for ids in found]
 
     def _rows(self, longest: int, batch_size: int | None) -> int:
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)

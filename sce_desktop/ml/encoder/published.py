@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,8 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import catalog, config_check, folders, model_files
+from sce_desktop.ml.hub.tokenizer_check import check_ids
 
 
 def load_embedder(
@@ -44,8 +44,14 @@ def load_embedder(
             str(model), code=trust_remote_code, local_files_only=local_files_only
         )
     _refuse_pickles(folder)
+    trusted = catalog.is_trusted(folder)
+    if not trusted:
+        model_files.check_folder(folder)
+        config_check.check_published(folder, code=trust_remote_code)
     if prompt_name is None and task is None and adapter is None:
-        native = native_embedder(folder, name=name, prompt=prompt, max_tokens=max_tokens, precision=precision)
+        native = native_embedder(
+            folder, name=name, prompt=prompt, max_tokens=max_tokens, precision=precision, trusted=trusted
+        )
         if native is not None:
             native.encoder.to(device)
             return native
@@ -72,8 +78,11 @@ def native_embedder(
     prompt: str | None = None,
     max_tokens: int | None = None,
     precision: str = FLOAT32,
+    trusted: bool = False,
 ) -> NativeEmbedder | None:
     """Load a sentence-transformers folder of a BERT-like model with mean pooling; None if it is another kind.
+
+    ``trusted``: see `folders.read_tokenizer`.
 
     Raises:
         UserError: It is of that kind, but its weights are missing or damaged.
@@ -88,17 +97,24 @@ def native_embedder(
     settings = _optional(folder / "sentence_bert_config.json")
     prompts = _optional(folder / "config_sentence_transformers.json")
     if prompt is None:
-        prompt = (prompts.get("prompts") or {}).get(prompts.get("default_prompt_name")) or ""
+        known = prompts.get("prompts")
+        found = known.get(str(prompts.get("default_prompt_name"))) if isinstance(known, dict) else None
+        prompt = found if isinstance(found, str) else ""
     own = settings.get("max_seq_length") or _optional(folder / "tokenizer_config.json").get(
         "model_max_length"
     )
-    limit = min(own or 512, encoder_config.max_position_embeddings)
-    tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER)
+    own = int(own) if type(own) in (int, float) and 0 < own < float("inf") else 512
+    limit = min(own, encoder_config.max_position_embeddings)
+    tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER, trusted=trusted)
+    if not trusted:
+        check_ids(folder / folders.TOKENIZER, tokenizer, encoder_config.vocab_size)
     weights = folders.read_weights(folder)
     with torch.device("meta"):
         encoder = TextEncoder(encoder_config)
     try:
-        encoder.load_state_dict(text_encoder_state(weights, encoder_config), assign=True)
+        state = text_encoder_state(weights, encoder_config)
+        folders.check_finite(folder, state)
+        encoder.load_state_dict(state, assign=True)
     except (KeyError, RuntimeError):
         raise UserError(
             _(
@@ -125,10 +141,13 @@ def _runs_natively(folder: Path, config: dict[str, Any]) -> bool:
         return False
     if config.get("position_embedding_type", "absolute") != "absolute":
         return False
-    kinds = [
-        (module["type"].rpartition(".")[2], module)
-        for module in json.loads(modules.read_text(encoding="utf-8"))
-    ]
+    found = model_files.parse_json(modules, model_files.read_text(modules, model_files.LARGEST_JSON))
+    if not isinstance(found, list) or not all(
+        isinstance(module, dict) and all(isinstance(module.get(key), str) for key in ("type", "path"))
+        for module in found
+    ):
+        raise model_files.damaged(modules)
+    kinds = [(module["type"].rpartition(".")[2], module) for module in found]
     names = [kind for kind, _ in kinds]
     if names not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
         return False

@@ -93,7 +93,7 @@ class SentenceTransformerEmbedder(Embedder):
                     task=task,
                 )
             )
-        self.dim = self._encode(["a"]).shape[1]  # some tokenizers leave nothing of an empty text
+        self.dim = self._tried().shape[1]
         self._rows = ROWS_PER_BATCH
 
     @cached_property
@@ -106,6 +106,26 @@ class SentenceTransformerEmbedder(Embedder):
         hashes = [(file.relative_to(self.folder).as_posix(), folders.known_sha256(file)) for file in files]
         settings = (hashes, self.max_tokens, self.prompt, self.prompt_name, self.task, self.adapter)
         return f"{self.name}:{digest((), *settings)[:32]}"
+
+    def _tried(self) -> FloatArray:
+        """Return the vector (1, dim) of a text, of one letter: some tokenizers leave nothing of an empty one.
+
+        Raises:
+            UserError: The model fails, or gives no finite numbers.
+        """
+        try:
+            vector = self._encode(["a"])
+        except (UserError, KeyboardInterrupt, MemoryError):
+            raise
+        except Exception as error:  # whatever the files of the model make libraries raise
+            raise UserError(
+                _("{folder} cannot be loaded as a text model: {why}", folder=self.folder, why=one_line(error))
+            ) from error
+        if not np.isfinite(vector).all():
+            raise UserError(
+                _("{folder} gives no finite numbers: copy or download the model again.", folder=self.folder)
+            )
+        return vector
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones and the prompt's included."""
@@ -135,17 +155,32 @@ class SentenceTransformerEmbedder(Embedder):
 
     def _encode(self, texts: list[str]) -> FloatArray:
         options: dict[str, Any] = {} if self.task is None else {"task": self.task}
-        vectors = self.model.encode(
-            texts,
-            prompt=self.prompt,
-            prompt_name=self.prompt_name,
-            batch_size=len(texts),
-            normalize_embeddings=True,
-            show_progress_bar=False,
-            convert_to_numpy=True,
-            **options,
-        )
+        try:
+            vectors = self.model.encode(
+                texts,
+                prompt=self.prompt,
+                prompt_name=self.prompt_name,
+                batch_size=len(texts),
+                normalize_embeddings=True,
+                show_progress_bar=False,
+                convert_to_numpy=True,
+                **options,
+            )
+        except IndexError:
+            raise UserError(
+                _(
+                    "{model} and its tokenizer do not belong together: copy or download the model again.",
+                    model=self.name,
+                )
+            ) from None
         return np.asarray(vectors, dtype=np.float32)
+
+
+def one_line(error: BaseException) -> str:
+    """Return the first line of what a library says, or the kind of its error; a whole sentence."""
+    lines = str(error).strip().splitlines()
+    first = lines[0].strip()[:300] if lines else type(error).__name__
+    return first if first.endswith((".", "?")) else f"{first.rstrip('!')}."
 
 
 def _load_sentence_transformer(
@@ -164,8 +199,10 @@ def _load_sentence_transformer(
             local_files_only=local_files_only,
             model_kwargs={"use_safetensors": True},
         )
-    except (OSError, ValueError, ImportError, RuntimeError, KeyError, SafetensorError) as error:
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # tokenizers' panics are no Exceptions
+        why = one_line(error)
         if "trust_remote_code" in str(error):
             raise UserError(
                 _(
@@ -193,7 +230,7 @@ def _put_adapter(model: SentenceTransformer, folder: Path, adapter: str) -> None
     inner: Any = getattr(model[0], "model", None) or model[0].auto_model
     try:
         PeftModel.from_pretrained(inner, str(folder / adapter)).merge_and_unload()
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as error:
+    except (OSError, ValueError, RuntimeError, KeyError, TypeError, AttributeError, SafetensorError) as error:
         raise UserError(
             _(
                 "The adapter “{adapter}” does not fit {folder}: download the model again.",

@@ -21,6 +21,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.finetune.adapting import adapted
+from sce_desktop.ml.hub.weight_check import blob_header
 from sce_desktop.ml.sce.head import HeadConfig, LogisticHead
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
@@ -132,7 +133,7 @@ def in_other_way(blob: bytes, way: Way) -> bytes:
     """
     try:
         tensors, about = load(blob), _metadata(blob)
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise UserError(
             _("This model version is damaged or was made for another model: use another or fine-tune again.")
         ) from error
@@ -170,7 +171,7 @@ def with_changes(
         UserError: The blob is damaged, was made for another model, or does not hold what ``way`` takes.
     """
     fitted = _with_part(base, blob, names)
-    about = _metadata(blob)
+    about = _metadata(blob)  # what it holds has just been looked at
     way = way or (Way(about["way"]) if "way" in about else None)
     if way is Way.ADAPTED:  # older programs kept that alone
         return _with_part(base, blob, names, second=True) if "adapted" in about else fitted
@@ -181,7 +182,10 @@ def _with_part(
     base: SCEModel, blob: bytes, names: Mapping[str, str] | None, *, second: bool = False
 ) -> SCEModel:
     try:
+        blob_header(blob)  # before its length is believed
         tensors = load(blob)
+        if not all(bool(tensor.isfinite().all()) for tensor in tensors.values()):
+            raise ValueError("weights that are no numbers")
         if second:
             tensors = {k.removeprefix(_ADAPTED): t for k, t in tensors.items() if k.startswith(_ADAPTED)}
         weight = tensors[_WEIGHT]
@@ -197,10 +201,12 @@ def _with_part(
         config = ModelConfig.from_dict(base.config.to_dict() | changed)
         if weight.shape != (len(config.corrected), config.sce.text_width):
             raise ValueError(f"weights of shape {tuple(weight.shape)}")
+        if config.head is not None and len(config.head.names) != len(tensors[_LOGISTIC[1]]):
+            raise ValueError("a logistic regression of other labels")
         logistic = None if config.head is None else _logistic(config.head, tensors, config.sce.text_width)
         if "way" in _metadata(blob):
             Way(_metadata(blob)["way"])
-    except (SafetensorError, KeyError, TypeError, ValueError) as error:
+    except (SafetensorError, KeyError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise UserError(
             _("This model version is damaged or was made for another model: use another or fine-tune again.")
         ) from error
@@ -243,13 +249,14 @@ def _filled(head: LogisticHead, weight: Tensor, bias: Tensor) -> LogisticHead:
 
 
 def _metadata(blob: bytes) -> dict[str, Any]:
-    size = int.from_bytes(blob[:8], "little")
-    found: dict[str, Any] = json.loads(blob[8 : 8 + size])["__metadata__"]
-    return found
+    return blob_header(blob)
 
 
 def _header(blob: bytes, part: str = "sce") -> dict[str, Any]:
-    found = json.loads(_metadata(blob)[part])
+    try:
+        found = json.loads(_metadata(blob)[part])
+    except RecursionError as error:
+        raise ValueError("no settings") from error
     if not isinstance(found, dict):
         raise ValueError("no settings")
     return found

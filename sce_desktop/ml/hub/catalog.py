@@ -23,7 +23,15 @@ from sce_desktop.core.models import Entry, Known, Verified
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import ModelKind
 from sce_desktop.core.text import size_text
-from sce_desktop.ml.hub import fetching, folders, manifest, model_packages
+from sce_desktop.ml.hub import (
+    config_check,
+    fetching,
+    folders,
+    gguf_check,
+    manifest,
+    model_files,
+    model_packages,
+)
 from sce_desktop.ml.hub.known_models import MINILM, known, packaged
 from sce_desktop.ml.hub.manifest import MANIFEST
 from sce_desktop.temporary import temporary_beside
@@ -111,13 +119,31 @@ def kind_of(folder: Path) -> ModelKind:
     config = folders.read_json(folder / folders.CONFIG)
     if config.get("model_type") == folders.SCE_TYPE:
         return "sce"
-    answers = any(str(kind).endswith("ForCausalLM") for kind in config.get("architectures") or ())
+    kinds = config.get("architectures")
+    answers = any(str(kind).endswith("ForCausalLM") for kind in (kinds if isinstance(kinds, list) else ()))
     return "llm" if answers else "similarity"
 
 
 def is_bundled(folder: Path) -> bool:
     """Whether ``folder`` is one of the models that belong to the program."""
     return any(other.is_dir() and other.samefile(folder) for other in _bundled().values())
+
+
+def is_trusted(folder: Path) -> bool:
+    """Whether ``folder`` is the program's, or that of a package whose files are compared with its hashes."""
+    if is_bundled(folder):
+        return True
+    return any(other.is_dir() and other.samefile(folder) for other in model_packages.installed().values())
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder with links out of it, devices or files of absurd sizes, unless the program brings it.
+
+    Raises:
+        UserError: See `model_files.check_folder`.
+    """
+    if not is_trusted(folder):  # installers may keep files elsewhere and link to them
+        model_files.check_folder(folder)
 
 
 def check_not_installed(folder: Path) -> None:
@@ -178,9 +204,8 @@ def add(
         return _add_wheel(model_packages.open_wheel(folder), name, models_dir, progress, force=force)
     if not folder.is_dir():
         raise UserError(_("The folder {folder} does not exist.", folder=folder))
-    kind_of(folder)
-    if not any((*folder.rglob("*.safetensors"), *folder.glob("*.gguf"))):
-        folders.read_weights(folder)  # says what is wrong
+    model_files.check_folder(folder)
+    _check_model(folder, code=code)
     name = name or folder.name
     target = _free_place(name, models_dir, force=force)
     if target.is_dir() and folder.samefile(target):
@@ -203,6 +228,24 @@ def add(
         shutil.copytree(folder, aside, dirs_exist_ok=True, ignore=ignore, copy_function=copy)
         manifest.write(aside, {"name": name, "source": str(folder), "options": _options(name, code=code)})
     return _entry(name, target, bundled=False)
+
+
+def _check_model(folder: Path, *, code: bool) -> None:
+    """Refuse to add what could not be loaded: everything that needs no library is looked at."""
+    kind = kind_of(folder)
+    if not any((*folder.rglob("*.safetensors"), *folder.glob("*.gguf"))):
+        folders.read_weights(folder)  # says what is wrong
+    if kind == "sce":
+        from sce_desktop.ml.sce.model_check import check_added  # needs torch
+
+        check_added(folder)
+        for tokenizer in (folders.TOKENIZER, folders.LABEL_TOKENIZER):
+            if (folder / tokenizer).exists():
+                folders.read_tokenizer(folder / tokenizer)
+    else:
+        config_check.check_published(folder, code=code)
+    for gguf in folder.glob("*.gguf"):
+        gguf_check.check_gguf(gguf)
 
 
 def _add_wheel(
@@ -462,8 +505,7 @@ def _check_space(target: Path, needed: int) -> None:
 
 
 def _entry(name: str, folder: Path, *, bundled: bool) -> Entry:
-    card = folder / "README.md"
-    found = _LICENCE.search(card.read_text(encoding="utf-8", errors="replace")) if card.is_file() else None
+    found = _LICENCE.search(model_files.card_text(folder / "README.md"))
     licence = found[1] if found else ""
     kind: ModelKind = "similarity"
     problem, code = "", False

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from sce_desktop import paths
 from sce_desktop.core import private
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
+from sce_desktop.ml.hub import model_files, weight_check
 from sce_desktop.temporary import set_aside, temporary_beside
 
 if TYPE_CHECKING:  # whoever only lists models need not wait for torch
@@ -28,9 +29,12 @@ WEIGHTS = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 LARGEST_FILE = 50_000_000
 """Weights beyond go to several files, in the hub's layout: repositories refuse much larger ones."""
+MOST_WEIGHT_FILES = 1_000
 CONFIG = "config.json"
 TOKENIZER = "tokenizer.json"
+LABEL_TOKENIZER = "label_tokenizer.json"
 ADAPTER = "adapter_config.json"
+ADAPTER_WEIGHTS = "adapter_model.safetensors"
 SCE_TYPE = "sce"
 ADAPTER_TYPE = "sce-llm-adapter"
 PICKLES = (".bin", ".pt", ".pth", ".ckpt", ".pkl", ".pickle", ".joblib")
@@ -83,18 +87,15 @@ def read_json(file: Path) -> dict[str, Any]:
     """Return the object in ``file``.
 
     Raises:
-        UserError: It is missing, unreadable or no JSON object.
+        UserError: It is missing, unreadable, no ordinary file, far too large or no JSON object.
     """
     try:
-        value = json.loads(file.read_text(encoding="utf-8"))
+        text = model_files.read_text(file, model_files.LARGEST_JSON)
     except FileNotFoundError:
         raise UserError(
             _("{folder} is not a model folder: it has no {file}.", folder=file.parent, file=file.name)
         ) from None
-    except OSError as error:
-        raise UserError(_("{file} cannot be read: {reason}.", file=file, reason=error.strerror)) from None
-    except ValueError:
-        raise UserError(_("{file} is damaged: copy or download the model again.", file=file)) from None
+    value = model_files.parse_json(file, text)
     if not isinstance(value, dict):
         raise UserError(
             _("{file} is not a model's configuration: copy or download the model again.", file=file)
@@ -124,7 +125,9 @@ def weight_files(folder: Path) -> list[str]:
         return [WEIGHTS]
     places = read_json(folder / INDEX).get("weight_map")
     names = sorted({str(name) for name in places.values()}) if isinstance(places, dict) else []
-    if not names or any(Path(name).name != name or not name.endswith(".safetensors") for name in names):
+    if not 0 < len(names) <= MOST_WEIGHT_FILES or any(
+        Path(name).name != name or "\0" in name or not name.endswith(".safetensors") for name in names
+    ):
         raise UserError(_("{file} is damaged: copy or download the model again.", file=folder / INDEX))
     return names
 
@@ -146,15 +149,50 @@ def read_weights(folder: Path) -> dict[str, Tensor]:
         UserError: There is none, one is missing, cut or damaged, or there is only a pickle, which is never
             opened.
     """
+    headers = weight_headers(folder)
+    weight_check.check_memory(folder, headers)
     found: dict[str, Tensor] = {}
     for name in weight_files(folder):
         found |= _read_file(folder / name)
     return found
 
 
-def _read_file(file: Path) -> dict[str, Tensor]:
+def weight_headers(folder: Path) -> dict[str, weight_check.TensorFacts]:
+    """Return what the headers of the folder's safetensors files say of each tensor; none of them is read.
+
+    Raises:
+        UserError: As `read_weights`.
+    """
+    found: dict[str, weight_check.TensorFacts] = {}
+    for name in weight_files(folder):
+        _check_there(folder / name)
+        found |= weight_check.read_header(folder / name)
+    return found
+
+
+def check_finite(folder: Path, state: Mapping[str, Tensor]) -> None:
+    """Refuse weights that are no numbers (NaN) or infinite: whatever is computed with them is none either.
+
+    Raises:
+        UserError: Some are.
+    """
+    for name, tensor in state.items():
+        if tensor.is_floating_point() and tensor.numel() and not bool(tensor.sum().isfinite()):
+            if bool(tensor.isfinite().all()):  # a sum beyond float32
+                continue
+            raise UserError(
+                _(
+                    "The weights in {folder} hold values that are no finite numbers ({tensor}): copy or "
+                    "download the model again.",
+                    folder=folder,
+                    tensor=name,
+                )
+            )
+
+
+def _check_there(file: Path) -> None:
     folder = file.parent
-    if not file.is_file():
+    if not file.exists():
         pickled = sorted(p.name for p in folder.iterdir() if p.suffix.lower() in PICKLES)
         if pickled:
             raise UserError(
@@ -169,6 +207,9 @@ def _read_file(file: Path) -> dict[str, Tensor]:
         raise UserError(
             _("{folder} is not a whole model folder: {file} is missing.", folder=folder, file=file.name)
         )
+
+
+def _read_file(file: Path) -> dict[str, Tensor]:
     try:
         with safe_open(file, framework="pt") as tensors:
             return {name: tensors.get_tensor(name) for name in tensors.keys()}  # noqa: SIM118 - no mapping
@@ -180,16 +221,24 @@ def _read_file(file: Path) -> dict[str, Tensor]:
         ) from None
 
 
-def read_tokenizer(file: Path) -> Tokenizer:
+def read_tokenizer(file: Path, *, trusted: bool = False) -> Tokenizer:
     """Return the tokenizer in ``file``.
 
+    Args:
+        file: A tokenizers file.
+        trusted: It came with the program, or its hash was compared: what it holds need not be checked.
+
     Raises:
-        UserError: It is missing or damaged.
+        UserError: It is missing or damaged, or no model's (`tokenizer_check`).
     """
-    if not file.is_file():
+    if not file.exists():
         raise UserError(
             _("{folder} is not a whole model folder: {file} is missing.", folder=file.parent, file=file.name)
         )
+    if not trusted:
+        from sce_desktop.ml.hub import tokenizer_check
+
+        return tokenizer_check.read_tokenizer(file)
     try:
         return Tokenizer.from_str(file.read_text(encoding="utf-8"))
     except Exception:  # the library raises bare Exception for whatever it does not understand

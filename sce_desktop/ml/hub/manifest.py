@@ -35,7 +35,10 @@ def options(folder: Path) -> dict[str, Any]:
     """Return how the model is to be loaded; nothing without a manifest. UserError if that is damaged."""
     if not (folder / MANIFEST).is_file():
         return {}
-    return dict(folders.read_json(folder / MANIFEST).get("options", {}))
+    found = folders.read_json(folder / MANIFEST).get("options", {})
+    if not isinstance(found, dict):
+        raise UserError(_("{file} is damaged: copy or download the model again.", file=folder / MANIFEST))
+    return dict(found)
 
 
 def hashes(folder: Path) -> dict[str, str]:

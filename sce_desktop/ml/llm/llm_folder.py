@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
-from safetensors import SafetensorError
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
-from sce_desktop.ml.hub import catalog, folders
-from sce_desktop.ml.hub.folders import ADAPTER, ADAPTER_TYPE
+from sce_desktop.ml.hub import catalog, config_check, folders
+from sce_desktop.ml.hub.folders import ADAPTER, ADAPTER_TYPE, ADAPTER_WEIGHTS
+from sce_desktop.ml.hub.gguf_check import check_gguf
 from sce_desktop.ml.llm.llm_gguf import gguf_file
 from sce_desktop.ml.llm.llm_llama_cpp import llama_cpp_here, load_llama_cpp
 from sce_desktop.ml.llm.llm_transformers import TransformersLM, load_lm
@@ -27,7 +27,6 @@ from sce_desktop.ml.llm.prompts import PAPER, PROMPTS, Prompt
 if TYPE_CHECKING:
     from peft import PeftModel
 
-ADAPTER_WEIGHTS = "adapter_model.safetensors"
 _CARD = "A LoRA adapter of"  # as the card that we write begins
 
 
@@ -46,11 +45,13 @@ def load_llm(
         UserError: It is not here, damaged, a pickle, or no language model.
     """
     folder = catalog.resolve(name, models_dir=models_dir)
+    catalog.check_folder(folder)
     if (folder / ADAPTER).is_file():
         return _load_adapted(folder, str(name), device, prompt, models_dir)
     gguf = gguf_file(folder)
     lm: LanguageModel
     if gguf is not None and llama_cpp_here():
+        check_gguf(gguf)
         lm = load_llama_cpp(gguf, name=Path(name).name, device=device)
     else:
         lm = load_lm(folder, name=Path(name).name, device=device)
@@ -99,9 +100,12 @@ def _load_adapted(
         )
     from peft import PeftModel
 
+    config_check.check_adapter(folder)
     try:
         merged = PeftModel.from_pretrained(base.model, str(folder)).merge_and_unload()
-    except (OSError, ValueError, RuntimeError, KeyError, TypeError, SafetensorError) as error:
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:  # whatever the adapter's settings make the library raise
         raise UserError(
             _("The adapter in {folder} is damaged or of another model: download it again.", folder=folder)
         ) from error
@@ -116,6 +120,8 @@ def _read_facts(folder: Path) -> AdapterFacts:
     if config.get("model_type") != ADAPTER_TYPE:  # one that PEFT wrote for somebody else
         base = folders.read_json(folder / ADAPTER).get("base_model_name_or_path") or ""
         return AdapterFacts(str(base), "", PAPER.name, ())
+    if not isinstance(config.get("labels"), list):
+        config = {}  # a text is no list of labels
     try:
         labels = tuple(Label(str(label)) for label in config["labels"])
         return AdapterFacts(str(config["base"]), str(config["base_key"]), str(config["prompt"]), labels)

@@ -24,6 +24,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import folders
+from sce_desktop.ml.llm import templates
 from sce_desktop.ml.llm.prompts import DATE, MESSAGE, around_message
 
 CONTEXT = 8192
@@ -148,13 +149,16 @@ class LlamaCppLM:
             return str((text or b"").decode("utf-8", "replace"))
 
         fixed = f"{{%- set date_string = {DATE!r} -%}}{{%- set enable_thinking = false -%}}"
-        formatter = Jinja2ChatFormatter(
-            fixed + self._template,
-            eos_token=word(self.end),
-            bos_token=word(int(self._lib.llama_vocab_bos(self._vocab))),
-        )
-        text = formatter(messages=[{"role": "user", "content": MESSAGE}]).prompt
-        return around_message(text, self.name)
+
+        def rendered() -> str:
+            formatter = Jinja2ChatFormatter(
+                fixed + self._template,
+                eos_token=word(self.end),
+                bos_token=word(int(self._lib.llama_vocab_bos(self._vocab))),
+            )
+            return str(formatter(messages=[{"role": "user", "content": MESSAGE}]).prompt)
+
+        return around_message(templates.render(self._template, rendered, self.name), self.name)
 
     def chat(self) -> tuple[str, str]:
         """Return what the chat template puts before and after a message."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import struct
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
-from safetensors import SafetensorError, safe_open
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
-from sce_desktop.ml.hub import folders
+from sce_desktop.ml.encoder.sentence_transformer import one_line
+from sce_desktop.ml.hub import catalog, config_check, folders, model_files
+from sce_desktop.ml.hub.gguf_check import check_gguf
+from sce_desktop.ml.llm import templates
 from sce_desktop.ml.llm.llm_gguf import gguf_file, gguf_options, quiet_transformers
 from sce_desktop.ml.llm.prompts import DATE, MESSAGE, around_message
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 TOKENS_PER_BATCH = {"cpu": 1024, "cuda": 32768, "mps": 8192}
 LOGIT_BYTES = 256_000_000
 DEFAULT_CONTEXT = 2048
-_BROKEN = (OSError, ValueError, ImportError, RuntimeError, KeyError, TypeError, SafetensorError, struct.error)
 Tokens = list[int]
 
 
@@ -69,14 +69,20 @@ class TransformersLM:
     def _chat(self) -> tuple[str, str]:
         if not self.tokenizer.chat_template:
             return "", ""
-        text = self.tokenizer.apply_chat_template(
-            [{"role": "user", "content": MESSAGE}],
-            tokenize=False,
-            add_generation_prompt=True,
-            date_string=DATE,
-            enable_thinking=False,
-        )
-        return around_message(str(text), self.name)
+
+        def rendered() -> str:
+            return str(
+                self.tokenizer.apply_chat_template(
+                    [{"role": "user", "content": MESSAGE}],
+                    tokenize=False,
+                    add_generation_prompt=True,
+                    date_string=DATE,
+                    enable_thinking=False,
+                )
+            )
+
+        text = templates.render(str(self.tokenizer.chat_template), rendered, self.name)
+        return around_message(text, self.name)
 
     def chat(self) -> tuple[str, str]:
         """Return what the chat template puts before and after a message."""
@@ -108,7 +114,9 @@ class TransformersLM:
     @torch.inference_mode()
     def label_scores(self, head: Tokens, rows: Sequence[Tokens], labels: Sequence[Tokens]) -> FloatArray:
         """Return the log-probability (n, K) of every label after ``head`` and each row."""
-        if tokens := set().union(*labels) - set(range(self.vocabulary)):
+        if tokens := {
+            token for token in set().union(head, *labels, *rows) if not 0 <= token < self.vocabulary
+        }:
             raise UserError(
                 _(
                     "{model} and its tokenizer do not belong together (token {token}).",
@@ -197,6 +205,8 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
     gguf = gguf_file(folder)
     if gguf is None:
         check_lm_folder(folder)
+    else:
+        check_gguf(gguf)
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     quiet_transformers()
@@ -212,15 +222,18 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
         model = AutoModelForCausalLM.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, attn_implementation="sdpa", **options
         )
-    except _BROKEN as error:
-        why = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if gguf is None:
+            folders.check_finite(folder, dict(model.named_parameters()))
+        name = name or folder.name
+        return TransformersLM(
+            torch.nn.Module.to(model, where).eval(), tokenizer, name=name, key=_key(name, folder)
+        )
+    except (UserError, KeyboardInterrupt, SystemExit, MemoryError):
+        raise
+    except BaseException as error:  # whatever the files make the library raise; a panic is no Exception
         raise UserError(
-            _("{folder} cannot be loaded as a language model: {why}", folder=folder, why=why)
+            _("{folder} cannot be loaded as a language model: {why}", folder=folder, why=one_line(error))
         ) from error
-    name = name or folder.name
-    return TransformersLM(
-        torch.nn.Module.to(model, where).eval(), tokenizer, name=name, key=_key(name, folder)
-    )
 
 
 def check_lm_folder(folder: Path) -> None:
@@ -229,8 +242,11 @@ def check_lm_folder(folder: Path) -> None:
     Raises:
         UserError: No model, another architecture, pickles, cut weights, or code of its own.
     """
+    if not catalog.is_trusted(folder):
+        model_files.check_folder(folder)
     config = folders.read_json(folder / folders.CONFIG)
-    kinds = config.get("architectures") or []
+    kinds = config.get("architectures")
+    kinds = kinds if isinstance(kinds, list) else []
     if not any(str(kind).endswith(("ForCausalLM", "LMHeadModel")) for kind in kinds):
         found = config.get("model_type") or "unknown"
         raise UserError(
@@ -247,14 +263,7 @@ def check_lm_folder(folder: Path) -> None:
     weights = sorted(folder.glob("*.safetensors"))
     if not weights:
         folders.read_weights(folder)  # says what is wrong
-    for file in weights:
-        try:
-            with safe_open(file, framework="pt"):
-                pass
-        except (SafetensorError, OSError):
-            raise UserError(
-                _("{file} is cut or damaged: copy or download the model again.", file=file)
-            ) from None
+    config_check.check_published(folder)
 
 
 def _key(name: str, folder: Path) -> str:

@@ -25,6 +25,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.core.scoring import softmax
 from sce_desktop.ml.encoder.embedder import digest, in_halves, readable, windows
+from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.llm.prompts import PAPER, Prompt
 
 TEXT_TOKENS = 512
@@ -190,6 +191,7 @@ class PromptedLLM:
                     len(texts) * done // len(distinct), len(texts), stage=_("scoring with the LLM")
                 )
                 progress.check()
+        check_probabilities(out, self.name)
         return Scores(out[[place[text] for text in texts]])
 
     def _batches(self, texts: Sequence[str], frame: Frame) -> Iterator[tuple[IdArray, list[Tokens]]]:

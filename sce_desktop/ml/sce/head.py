@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.heads import Way
+from sce_desktop.ml.hub.bounds import finite
 
 _SHARES = {Way.SCE: 0.0, Way.LOGISTIC: 1.0}
 
@@ -34,9 +35,9 @@ class HeadConfig:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> HeadConfig:
         """Read what `to_dict` gave. Raises KeyError, TypeError or ValueError for anything else."""
-        share = float(found["share"])
-        if not 0 <= share <= 1:
-            raise ValueError(f"a share of {share}")
+        share = finite(found["share"], "share", least=0, most=1)
+        if not isinstance(found["labels"], list | tuple):
+            raise TypeError("no list of labels")
         return cls(Way(found["way"]), share, tuple(map(str, found["labels"])))
 
     def to_dict(self) -> dict[str, Any]:

@@ -50,15 +50,16 @@ from sce_desktop.ml.encoder.embedder import (
 )
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
-from sce_desktop.ml.hub import folders
+from sce_desktop.ml.hub import catalog, folders, tokenizer_check
+from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce import model_card
 from sce_desktop.ml.sce.correction import Correction
 from sce_desktop.ml.sce.head import LogisticHead
+from sce_desktop.ml.sce.model_check import LABEL_TOKENIZER, check_tokens, check_weights
 from sce_desktop.ml.sce.model_config import SEVERAL_FILES, ModelConfig, read_config, wordings_of
 from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.sce.scorer import Scorer, make_scorer
 
-LABEL_TOKENIZER = "label_tokenizer.json"
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _LARGE_VOCABULARY = 100_000  # an entry a line would double the file
 _EXACT = ("correction.", "logistic.")
@@ -214,7 +215,9 @@ class SCEModel(
         """
         check_scorable(labels)
         vectors = self.embed(texts, cache=cache, progress=progress)
-        return self.score(vectors, labels, multi_label=multi_label, progress=progress)
+        found = self.score(vectors, labels, multi_label=multi_label, progress=progress)
+        check_probabilities(found.probabilities, self.name)
+        return found
 
     def embed(
         self, texts: Sequence[str], *, cache: VectorCache | None = None, progress: Progress | None = None
@@ -297,7 +300,9 @@ class SCEModel(
         wordings = [wordings_of(label) for label in labels]
         if new := [one for one in dict.fromkeys(wordings) if one not in self._known]:
             flat = [readable(text) for one in new for text in one]
-            ids = [e.ids for e in self.label_tokenizer.encode_batch(flat, add_special_tokens=False)]
+            ids = [
+                e.ids for e in tokenizer_check.encode(self.label_tokenizer, flat, self.name, special=False)
+            ]
             sizes = [len(one) for one in new]
             if progress is not None:
                 for one, tokens in zip(new, _split(ids, sizes), strict=True):
@@ -433,14 +438,17 @@ class SCEModel(
     ) -> SCEModel:
         folder = Path(model_id)
         config = read_config(folder)
+        trusted = catalog.is_trusted(folder)
         tokenizer: Tokenizer | None = None
         embedder: TextEncoder | Embedder
-        stored = folders.read_weights(folder)
         try:
+            check_weights(folder, config)
+            stored = folders.read_weights(folder)
             state = {
                 name: t.float() if t.is_floating_point() and not name.endswith(".scales") else t
                 for name, t in int8.unpack(stored).items()
             }
+            folders.check_finite(folder, state)
             with torch.device("meta"):
                 head = SCE(config.sce)
                 own = config.token_table == "own"
@@ -448,7 +456,7 @@ class SCEModel(
                 if config.embedder["kind"] == "native":
                     embedder = TextEncoder(EncoderConfig.from_dict(config.embedder["encoder"]))
             if config.embedder["kind"] == "native":
-                tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER)
+                tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER, trusted=trusted)
             else:
                 embedder = load_embedder(
                     device=device,
@@ -457,7 +465,11 @@ class SCEModel(
                     local_files_only=local_files_only,
                     **{k: v for k, v in config.embedder.items() if k != "kind"},
                 )
-            label_tokenizer = folders.read_tokenizer(folder / LABEL_TOKENIZER) if own else None
+            label_tokenizer = (
+                folders.read_tokenizer(folder / LABEL_TOKENIZER, trusted=trusted) if own else None
+            )
+            if not trusted:
+                check_tokens(folder, config, tokenizer, label_tokenizer, table)
             model = cls(
                 config,
                 embedder,
@@ -468,7 +480,7 @@ class SCEModel(
                 precision=precision,
             )
             model.load_state_dict(state, assign=True)
-        except (RuntimeError, KeyError, TypeError, ValueError) as error:
+        except (RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
             raise UserError(
                 _(
                     "The weights in {folder} do not fit its {config}: download the model again.",

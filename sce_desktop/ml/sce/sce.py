@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from sce_desktop.ml.encoder.bert import EncoderConfig, EncoderLayer
 from sce_desktop.ml.encoder.quantised import QuantisedTable
+from sce_desktop.ml.hub.bounds import finite, whole
 
 MASKED = -1e9
 """Score of a label that is not in a row's set (padding)."""
@@ -40,6 +41,17 @@ class SCEConfig:
     scale: float = 0.05
     says_none: bool = False  # has a null score and yes/no scores
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
+
+    def __post_init__(self) -> None:
+        """Refuse what no model can mean, before anything of that size is made; raises ValueError."""
+        if self.architecture not in ("paper", "plus") or self.attention not in ("joint", "shared"):
+            raise ValueError(f"no architecture {self.architecture}, {self.attention} is known")
+        whole(self.text_width, 1, 16_384, "text_width")
+        whole(self.layers, 0, 64, "layers")
+        finite(self.alpha, "alpha")
+        finite(self.scale, "scale")
+        if type(self.says_none) is not bool:
+            raise ValueError("says_none is true or false")
 
     @classmethod
     def from_dict(cls, config: Mapping[str, Any]) -> SCEConfig:

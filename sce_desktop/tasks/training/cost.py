@@ -40,6 +40,11 @@ The first is an assumption. The others lie above what ``python -m tests.benchmar
 sizes by about two (docs/research/fine-tune.md, Time). What a project's last fine-tune took corrects
 them (`pace_of`).
 """
+REGRESSION_SECONDS = 3e-8
+"""Of a row, label and direction in a logistic regression, whatever number of steps it takes.
+
+``python -m tests.benchmarks large-finetune`` measures 1e-8 to 4.5e-8 on one core.
+"""
 TRIED = 64
 """Texts that a step of adapting the embedder is tried on."""
 PEFT_SECONDS, PEFT_BYTES = 5.0, 250_000_000
@@ -109,6 +114,7 @@ def cost(
     part = (FOLDS - 1) / FOLDS
     learned = part * part * rows  # most fits choose a strength on what is left where a part is left out
     fit = pace * (START_SECONDS + fits * min(EPOCHS, epochs) * epoch_seconds(learned, known, len(recipes)))
+    fit += pace * (tested + 1) * rows * known * WIDTH * REGRESSION_SECONDS
     memory = BASE_BYTES + 4 * rows * (len(recipes) * (5 * known + 2 * labels) + 6 * WIDTH)
     return Cost(fit, unread * TEXT_SECONDS, memory, free_memory())
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, number
 from sce_desktop.core.progress import Progress
@@ -26,6 +27,8 @@ from sce_desktop.tasks.scoring.models import Loaded, ModelSource, load_models
 from sce_desktop.tasks.tables.replaceable import check_tuned
 from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost
 from sce_desktop.tasks.training.results import method, results
+from sce_desktop.tasks.training.sampling import SAMPLED, report, rows_that_fit, stratified
+from sce_desktop.tasks.training.training import unread_share
 
 if TYPE_CHECKING:
     from sce_desktop.ml.sce.model import SCEModel
@@ -89,10 +92,10 @@ def finetune_table(
 ) -> FineTuneReport:
     """Fine-tune ``model`` on a table and write it to the folder ``output``.
 
-    How long adapting the text embedder takes, and with how much memory, is estimated by a trial and told
-    first. Without labels those of the model are taken if it carries some, else the distinct gold values; no
-    row may have several. Nothing is left at ``output`` if it cannot be finished. See `check_tuned` for what
-    is replaced, and ``force``.
+    How long it takes, and with how much memory, is estimated and said first, for adapting the text embedder
+    by a trial; where that is too long, it learns from a sample (`sampling`). Without labels those of the
+    model are taken if it carries some, else the distinct gold values; no row may have several. Nothing is
+    left at ``output`` if it cannot be finished. See `check_tuned` for what is replaced, and ``force``.
 
     Raises:
         UserError: The table, a column, the labels, the model or the output is not right, or there is not
@@ -114,10 +117,11 @@ def finetune_table(
     texts = [table.texts[place] for place in rows.places]
     answers = np.array(rows.first(rows.places), dtype=np.int64)
     report_foreign(loaded.models[0], texts, progress, rows.labels)
-    expected = None
-    if settings.adapt_embedder:
-        labels_with_rows = len(np.unique(answers))
-        expected = _adapting_cost(base, texts, rows.labels, labels_with_rows, settings.epochs, progress)
+    expected, places = _within_time(base, texts, answers, rows.labels, settings, cache, progress)
+    skipped = dict(rows.skipped)
+    if len(places) < len(texts):
+        skipped[SAMPLED] = len(texts) - len(places)
+        texts, answers = [texts[place] for place in places], answers[places]
     tuned = method(settings)(
         base,
         texts,
@@ -128,7 +132,8 @@ def finetune_table(
         progress=progress,
     )
     names = [label.name for label in rows.labels]
-    result = results(names, answers[tuned.measured], tuned)
+    left_out = {SAMPLED: skipped[SAMPLED]} if SAMPLED in skipped else None
+    result = results(names, answers[tuned.measured], tuned, left_out=left_out)
     held_out = 0 if tuned.cross_validated else len(tuned.measured)
     card = tuned_card(
         tuned.model,
@@ -147,13 +152,13 @@ def finetune_table(
     return FineTuneReport(
         model=str(output),
         labels=names,
-        skipped=rows.skipped,
+        skipped=skipped,
         train_rows=tuned.train_rows,
         held_out=held_out,
         cross_validated=tuned.cross_validated,
         result=result,
         seconds={"load": loaded.seconds, **tuned.seconds, "total": time.perf_counter() - started},
-        expected=expected,
+        expected=expected if settings.adapt_embedder else None,
     )
 
 
@@ -177,25 +182,41 @@ def _base(loaded: Loaded, model: str, progress: Progress) -> SCEModel:
     return base
 
 
-def _adapting_cost(
+def _within_time(
     base: SCEModel,
     texts: Sequence[str],
+    answers: IdArray,
     labels: Sequence[Label],
-    known: int,
-    epochs: int,
+    settings: FinetuneSettings,
+    cache: VectorCache | None,
     progress: Progress,
-) -> Cost:
-    """Warn of what fine-tuning the text encoder takes; ``known`` of the labels have rows."""
-    pace = adapter_pace(base, texts, labels, progress)
-    fast = cost(len(texts), known, len(labels), epochs=epochs)
-    expected = adapting(fast, pace, rows=len(texts), measurable=len(texts), epochs=epochs)
+) -> tuple[Cost, IdArray]:
+    """Return what the fine-tune is to take, and the places of the rows to learn from; both are reported.
+
+    Raises:
+        UserError: There is not enough memory.
+    """
+    known, unread = len(np.unique(answers)), unread_share(cache, base.text_embedder.key, texts)
+    pace = adapter_pace(base, texts, labels, progress) if settings.adapt_embedder else None
+
+    def cost_of(rows: int) -> Cost:
+        found = cost(rows, known, len(labels), unread=round(unread * rows), epochs=settings.epochs)
+        if pace is None:
+            return found
+        return adapting(found, pace, rows=rows, measurable=rows, epochs=settings.epochs)
+
+    rows = len(texts) if settings.all_rows else rows_that_fit(len(texts), cost_of)
+    places = stratified(answers, rows, settings.seed)
+    expected = cost_of(len(places))
     if expected.too_large:
         raise UserError(expected.too_large)
-    progress.warn(
-        _(
-            "Fine-tuning the text encoder takes about {seconds} here, and {memory} of memory.",
-            seconds=duration(expected.seconds),
-            memory=size_text(expected.memory),
+    report(progress, expected, len(places), len(texts))
+    if pace is not None:
+        progress.warn(
+            _(
+                "Fine-tuning the text encoder takes about {seconds} here, and {memory} of memory.",
+                seconds=duration(expected.seconds),
+                memory=size_text(expected.memory),
+            )
         )
-    )
-    return expected
+    return expected, places

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +18,14 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.training import MEASURED_ON
 from sce_desktop.ml.finetune.recipes import FOLDS, MOST_TO_MEASURE_BY_FOLDS, AdapterPace
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.vectors import KnownVectors
 from sce_desktop.tasks.training.cost import Cost, adapting, cost, pace_of
+from sce_desktop.tasks.training.sampling import SAMPLED, rows_that_fit, stratified
 
 ORIGINS = tuple(Origin)
 MOST_LOOKED_UP = 500
@@ -66,6 +69,9 @@ class TrainingRows(ChosenRows):
             for text, place in zip(self.texts, self.gold.tolist(), strict=True)
         )
         return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+Rows = TypeVar("Rows", ChosenRows, TrainingRows)
 
 
 @one_state
@@ -120,6 +126,29 @@ def training_rows(project: Project, origins: Collection[Origin] = MEASURED_ON) -
     rows = chosen_rows(project, origins)
     whole = {field.name: getattr(rows, field.name) for field in fields(rows)}
     return TrainingRows(**whole, texts=project.texts(rows.ids))
+
+
+def at_places(rows: Rows, places: IdArray) -> Rows:
+    """Return the ``rows`` at ``places``, the others counted as beyond the sample."""
+    if len(places) == len(rows.ids):
+        return rows
+    changed: dict[str, object] = {
+        "ids": rows.ids[places],
+        "gold": rows.gold[places],
+        "measurable": rows.measurable[places],
+        "left_out": {**rows.left_out, SAMPLED: len(rows.ids) - len(places)},
+    }
+    if isinstance(rows, TrainingRows):
+        changed["texts"] = [rows.texts[place] for place in places.tolist()]
+    return replace(rows, **changed)  # type: ignore[arg-type]
+
+
+def unread_share(cache: VectorCache | None, embedder: str, texts: Sequence[str]) -> float:
+    """Return the share of ``texts`` that have no vector yet, by a look at some of them."""
+    if cache is None or not texts:
+        return 1.0
+    there, _vectors = cache.get(embedder, list(texts[:: max(1, len(texts) // MOST_LOOKED_UP)]))
+    return float((~there).mean())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,30 +232,33 @@ def plan(
     if some < 2:
         only = next((label.name for label, n in zip(rows.labels, examples, strict=True) if n), "")
         return Plan(rows, None, _why_too_few(only, others=bool(rows.left_out["origin"])))
-    unread = 0
+    unread = 0.0
     if known is not None and len(rows.ids):
         sample = rows.ids[:: max(1, len(rows.ids) // MOST_LOOKED_UP)]
-        there, _ = known.cache.get(known.embedder, project.texts(sample))
-        unread = round(float((~there).mean()) * len(rows.ids))
-    found = cost(
-        len(rows.ids),
-        some,
-        len(rows.labels),
-        measurable=int(rows.measurable.sum()),
-        unread=unread,
-        pace=pace_of(project),
-        epochs=epochs,
-    )
-    slower = None
-    if pace is not None:
-        slower = adapting(
-            found,
-            pace,
-            rows=len(rows.ids),
-            measurable=int(rows.measurable.sum()),
+        unread = unread_share(known.cache, known.embedder, project.texts(sample))
+    usual = pace_of(project)
+    all_rows = project.row_count() - project.blank_count()
+
+    def cost_of(count: int) -> Cost:
+        may = round(float(rows.measurable.mean()) * count)
+        return cost(
+            count,
+            some,
+            len(rows.labels),
+            measurable=may,
+            unread=round(unread * count),
+            pace=usual,
             epochs=epochs,
-            all_rows=project.row_count() - project.blank_count(),
         )
+
+    def slower_of(count: int) -> Cost | None:
+        if pace is None:
+            return None
+        may = round(float(rows.measurable.mean()) * count)
+        return adapting(cost_of(count), pace, rows=count, measurable=may, epochs=epochs, all_rows=all_rows)
+
+    rows = at_places(rows, stratified(rows.gold, rows_that_fit(len(rows.ids), cost_of), 0))
+    found, slower = cost_of(len(rows.ids)), slower_of(len(rows.ids))
     few = int((examples[examples > 0] < 5).sum())
     hint = ""
     if few:

@@ -20,9 +20,11 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.scoring.foreign import report_foreign_rows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, ModelSource, NamedModel
-from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost
+from sce_desktop.tasks.training.cost import Cost, adapter_pace, adapting, cost, pace_of
 from sce_desktop.tasks.training.results import fit_of, method, paired_counts, results
-from sce_desktop.tasks.training.training import TrainingRows, training_rows
+from sce_desktop.tasks.training.sampling import report as report_cost
+from sce_desktop.tasks.training.sampling import rows_that_fit, stratified
+from sce_desktop.tasks.training.training import TrainingRows, at_places, training_rows, unread_share
 from sce_desktop.tasks.training.version_models import from_base
 
 if TYPE_CHECKING:
@@ -143,11 +145,7 @@ def try_finetune(
     """Fine-tune ``base`` and measure the result; arguments and errors are those of `finetune_project`."""
     settings = settings or FinetuneSettings()
     rows = training_rows(project, settings.origins)
-    expected = _cost(rows, settings.epochs)
-    if settings.adapt_embedder:
-        pace = adapter_pace(base, rows.texts, rows.labels, progress)
-        may = int(rows.measurable.sum())
-        expected = adapting(expected, pace, rows=len(rows.texts), measurable=may, epochs=settings.epochs)
+    expected, rows = _within_time(project, base, rows, settings, cache, progress)
     if sentence := expected.too_large:
         raise UserError(sentence)
     tuned = method(settings)(
@@ -200,6 +198,44 @@ def keep(project: Project, trial: Trial, base: SCEModel, base_name: str, *, name
         seconds=tuned.seconds["train"],
         weights=changed_weights(tuned.heads.fitted, tuned.heads.adapted, tuned.heads.way),
     )
+
+
+def _within_time(
+    project: Project,
+    base: SCEModel,
+    rows: TrainingRows,
+    settings: FinetuneSettings,
+    cache: VectorCache | None,
+    progress: Progress,
+) -> tuple[Cost, TrainingRows]:
+    """Return what a fine-tune is to take, and of very many rows those that it is to learn from."""
+    known, usual = len(set(rows.gold.tolist())), pace_of(project)
+    unread = unread_share(cache, base.text_embedder.key, rows.texts)
+    share = float(rows.measurable.mean()) if len(rows.texts) else 1.0
+
+    pace = adapter_pace(base, rows.texts, rows.labels, progress) if settings.adapt_embedder else None
+
+    def cost_of(count: int) -> Cost:
+        found = cost(
+            count,
+            known,
+            len(rows.labels),
+            measurable=round(share * count),
+            unread=round(unread * count),
+            pace=usual,
+            epochs=settings.epochs,
+        )
+        if pace is None:
+            return found
+        may = round(share * count)
+        return adapting(found, pace, rows=count, measurable=may, epochs=settings.epochs)
+
+    labelled = len(rows.texts)
+    if not settings.all_rows:
+        rows = at_places(rows, stratified(rows.gold, rows_that_fit(labelled, cost_of), settings.seed))
+    expected = cost_of(len(rows.texts))
+    report_cost(progress, expected, len(rows.texts), labelled)
+    return expected, rows
 
 
 def _cost(rows: TrainingRows, epochs: int) -> Cost:

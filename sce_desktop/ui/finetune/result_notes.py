@@ -5,13 +5,21 @@ from __future__ import annotations
 from sce_desktop.controllers.label_edits import quoted
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.versions import ModelVersion
+from sce_desktop.tasks.training.sampling import SAMPLED
 
 
 def notes_about(version: ModelVersion) -> list[str]:
     """Return the sentences, in the order of how much they matter."""
     report, fit = version.report, version.report.fit
     notes = []
-    if report.measured:
+    sampled = report.left_out.get(SAMPLED, 0)
+    if report.measured and sampled:
+        notes.append(
+            ngettext(
+                "Validated on {count} held-out row.", "Validated on {count} held-out rows.", report.measured
+            )
+        )
+    elif report.measured:
         notes.append(
             ngettext(
                 "Validated on {count} held-out row. The version is trained on all rows.",
@@ -29,6 +37,14 @@ def notes_about(version: ModelVersion) -> list[str]:
         notes.append(report.head.reason)
     if report.encoder is not None:
         notes.append(report.encoder.sentence)
+    if sampled:
+        notes.append(
+            ngettext(
+                "Trained on a random sample, stratified by label; {count} labelled row was not used.",
+                "Trained on a random sample, stratified by label; {count} labelled rows were not used.",
+                sampled,
+            )
+        )
     if fit.cut_short:
         notes.append(_("Stopped before the validation was complete."))
     if not fit.calibrated:

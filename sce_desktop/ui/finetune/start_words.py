@@ -8,6 +8,7 @@ from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.tuning_work import Watch
 from sce_desktop.controllers.words import step_text
 from sce_desktop.core.i18n import _, ngettext, number
+from sce_desktop.tasks.training.sampling import SAMPLED
 
 
 def stage_words(job: Job, watch: Watch, *, automatic: bool) -> str:
@@ -45,6 +46,14 @@ def excluded_words(rows: Mapping[str, int]) -> str:
     if n := rows["audit"]:
         found.append(
             ngettext("{count} row of an audit sample", "{count} rows of audit samples, with duplicates", n)
+        )
+    if n := rows.get(SAMPLED):
+        found.append(
+            ngettext(
+                "{count} row beyond the random sample that is learned from, stratified by label",
+                "{count} rows beyond the random sample that is learned from, stratified by label",
+                n,
+            )
         )
     if n := rows["several"]:
         found.append(ngettext("{count} row with several labels", "{count} rows with several labels", n))
