@@ -1,8 +1,8 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, and findings, final, queues, languages, why, clusters, embed-gpu, which
-need ``--data``, the labelled sets; the last one an NVIDIA GPU too. With ``--data FILE``, a labelled set,
+is named), repair, relabel, columns, and findings, final, queues, languages, why, clusters, embed-gpu, gpus,
+which need ``--data``, the labelled sets; the last two NVIDIA GPUs too. With ``--data FILE``, a labelled set,
 review is one in focus mode.
 """
 
@@ -17,7 +17,7 @@ PARTS = (
     *("embed", "score", "import", "encodings", "store", "window", "finetune", "epochs", "review", "edits"),
     "adding",
 )
-DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu")
+DATA_PARTS = ("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus")
 OWN_PARTS = ("repair", "relabel", "columns")  # run when they are named
 
 
@@ -34,7 +34,7 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument(
-        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns)"
+        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns, gpus)"
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -68,6 +68,9 @@ def main() -> None:
         choices=["pooled", "occlusion", "gradient"],
         help="how words are weighed (why)",
     )
+    from tests.benchmarks import gpus
+
+    gpus.add_options(parser)
     args = parser.parse_args()
     known = PARTS + OWN_PARTS + DATA_PARTS
     if wrong := set(args.parts) - set(known):
@@ -125,6 +128,8 @@ def main() -> None:
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
+        elif part == "gpus":
+            gpus.run_all(args)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
         elif part == "review" and args.data is not None:
