@@ -25,6 +25,7 @@ from sce_desktop.research.pretrain.config import PretrainConfig
 from sce_desktop.research.pretrain.ranks import Ranks
 from sce_desktop.research.pretrain.train import Trainer
 
+_POLL_S = 0.2
 _log = logging.getLogger(__name__)
 
 
@@ -69,6 +70,7 @@ def led(trainer: Trainer, followers: Followers, progress: Progress) -> Iterator[
                 processes.append(process)
                 pipes.append(ours)
             watched = _Watching(progress, followers.devices[1:], processes, pipes)
+            watched.wait_until_ready()  # whoever joins waits for the others, whatever became of them
             try:
                 _join(trainer, Ranks(0, count), meeting)
                 yield watched
@@ -99,6 +101,7 @@ class _Watching:
     ) -> None:
         self._progress = progress
         self._followers = list(zip(devices, processes, pipes, strict=True))
+        self._reasons: dict[int, str] = {}
 
     def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
         """Pass it on."""
@@ -108,15 +111,30 @@ class _Watching:
         """Pass it on."""
         self._progress.warn(message)
 
+    def wait_until_ready(self) -> None:
+        """Return once all have read the sets and the weights; raises what `check` does."""
+        self.report(0, None, stage="Starting the other devices")
+        for _device, _process, pipe in self._followers:
+            while not pipe.poll(_POLL_S):
+                self.check()
+            if self._failure(pipe):
+                self.check()
+
+    def _failure(self, pipe: Connection) -> str:
+        """Return what a process that follows has said went wrong, if anything."""
+        with suppress(EOFError, OSError):
+            if pipe.poll():
+                reason, details = pipe.recv()
+                if reason:
+                    self._reasons[id(pipe)] = str(reason)
+                    _log.warning("Training on another device failed:\n%s", details)
+        return self._reasons.get(id(pipe), "")
+
     def check(self) -> None:
         """Raise `Cancelled` if the user wants to stop, UserError if a device has failed."""
         self._progress.check()
         for device, process, pipe in self._followers:
-            reason = ""
-            with suppress(EOFError, OSError):
-                if pipe.poll():
-                    reason, details = pipe.recv()
-                    _log.warning("Training on %s failed:\n%s", device, details)
+            reason = self._failure(pipe)
             if reason or not process.is_alive():
                 raise UserError(
                     f"Training on {device} failed: {reason or f'its process ended ({process.exitcode}).'}"
@@ -156,6 +174,7 @@ def _follow(pipe: Connection, followers: Followers, rank: int, meeting: str) -> 
 
         device = torch.device(followers.devices[rank])
         trainer = member_trainer(followers.config_path, followers.member, followers.state, device)
+        pipe.send(("", "ready"))
         _join(trainer, Ranks(rank, len(followers.devices)), Path(meeting))
         trainer.run(SilentProgress())
         threading.Event().wait()  # for the leader, which may validate, write and then close
