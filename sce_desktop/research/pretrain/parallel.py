@@ -144,7 +144,7 @@ class _Watching:
 def _join(trainer: Trainer, ranks: Ranks, meeting: Path) -> None:
     device = trainer.device
     if device.type == "cuda":
-        torch.cuda.set_device(device)
+        torch.cuda.set_device(device.index or 0)  # "cuda" without a number is the first one
     backend = "nccl" if device.type == "cuda" else "gloo"
     dist.init_process_group(backend, init_method=meeting.as_uri(), rank=ranks.rank, world_size=ranks.count)
     ranks.same_weights(trainer.parameters)
