@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import queue
 import signal
+import sys
 import threading
 import traceback
 import weakref
@@ -36,6 +37,9 @@ TRIES = 2
 """Workers that a block may cost before it is taken for the culprit."""
 MOST_PER_GPU = 4
 _POLL_S = 0.1
+_SWITCH_S = 0.0005
+"""A block comes in many parts, and the thread that takes them asks for Python's lock at each: with the usual
+5 ms the process that sends would wait so long for every part."""
 
 _log = logging.getLogger(__name__)
 
@@ -250,6 +254,7 @@ def _serve(connection: Connection, opener: Opener, device: str, share: int) -> N
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to all of a terminal: the parent ends us
     os.environ.setdefault("RAYON_NUM_THREADS", str(share))  # of tokenizers, before they are imported
     os.environ.setdefault("OMP_NUM_THREADS", str(share))
+    sys.setswitchinterval(_SWITCH_S)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     try:
         work = opener.open(device)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sce_desktop.core.annotations import Label
@@ -95,6 +95,12 @@ class ForeignTexts:
         """Count ``texts``, none of them blank, whose `scripts_of` somebody else has looked at."""
         self._texts += len(texts)
         self._sample.add(texts)
+        self._scripts += scripts
+
+    def add_of(self, count: int, text: Callable[[int], str], scripts: Counter[str]) -> None:
+        """Count ``count`` texts as `add` does, asking for ``text`` only where one is looked at."""
+        self._texts += count
+        self._sample.add_of(count, text)
         self._scripts += scripts
 
     def scripts_of(self, texts: Iterable[str]) -> Counter[str]:

@@ -72,8 +72,14 @@ class Spread:
         with WorkerPool(plan, self.processes) as pool:
             found: ScoredBlock
             for found in pool.map(blocks(), progress):
-                texts = map(plan.shape.text_of, handed_out.popleft())
-                counts.foreign.add([text for text in texts if not is_blank(text)], found.scripts)
+                block = handed_out.popleft()
+                if found.blank:
+                    texts = map(plan.shape.text_of, block)
+                    counts.foreign.add([text for text in texts if not is_blank(text)], found.scripts)
+                else:  # the usual case, in which this process need not look at every text
+                    counts.foreign.add_of(
+                        len(block), lambda place, block=block: plan.shape.text_of(block[place]), found.scripts
+                    )
                 counts.rows += len(found.rows)
                 counts.blank += found.blank
                 counts.cut += found.cut
