@@ -281,7 +281,9 @@ def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> Non
         metavar="[ALIAS=]KIND[:MODEL]",
         help="baseline to compare with, of KIND similarity or llm; its columns begin with ALIAS",
     )
-    group.add_argument("--device", default="auto", help="device: auto (default), cpu, cuda, cuda:N or mps")
+    group.add_argument(
+        "--device", default="auto", help="device: auto (default), cpu, cuda, cuda:N, cuda:all or mps"
+    )
     group.add_argument(
         "--precision",
         choices=(AUTO, *PRECISIONS),
@@ -360,6 +362,15 @@ class _LazySession:
         from sce_desktop.tasks.scoring.models import open_session
 
         return open_session(self._device, self._threads, self._precision)
+
+    @property
+    def devices(self) -> tuple[str, ...]:
+        """All that were asked for."""
+        return self._session.devices
+
+    def rest(self) -> None:
+        """End the worker processes on several devices, until they are needed again."""
+        self._session.rest()
 
     def model(self, name: str) -> TextModel:
         return self._session.model(name)

@@ -17,6 +17,11 @@ def add_command(commands: options.Commands) -> None:
         "-o", "--output", type=Path, required=True, metavar="MODEL_DIR", help="folder of the new model"
     )
     parser.add_argument("--restart", action="store_true", help="start again instead of resuming")
+    parser.add_argument(
+        "--device",
+        default="auto",
+        help="device: auto (default), cpu, cuda, cuda:N or cuda:all, which shares every batch among the GPUs",
+    )
     options.add_force(parser, "a model folder")
     parser.set_defaults(run=run)
 
@@ -25,6 +30,13 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     """Train until the end of the configuration, or until stopped; a later call resumes."""
     from sce_desktop.research import pretrain
 
-    pretrain.run(args.config, args.output, progress=progress, resume=not args.restart, force=args.force)
+    pretrain.run(
+        args.config,
+        args.output,
+        device=args.device,
+        progress=progress,
+        resume=not args.restart,
+        force=args.force,
+    )
     print(f"The model is in {args.output}.")
     return 0

@@ -16,10 +16,9 @@ from sce_desktop.core.names import numbered
 from sce_desktop.core.private import FOLDER
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.quoting import quoted_names
-from sce_desktop.core.tables import Cell
 from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import valid_delimiter
-from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.data.json.json_values import JsonText, Missing
 from sce_desktop.temporary import temporary_beside
 
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
 
     from sce_desktop.data.column_types import ColumnTypes
 
-OutCell = Cell | int | float | Missing
 Rows = Sequence[Sequence[OutCell]]
 
 EXCEL_ROWS = 1_048_576
@@ -42,7 +40,7 @@ _TYPED_AFTER = 100_000  # rows at most are held back until it is known which col
 def write_table(
     path: str | Path,
     columns: Sequence[str],
-    batches: Iterable[Rows],
+    batches: Iterable[Rows | CSVText],
     *,
     delimiter: str = ",",
     excel_safe: bool = False,
@@ -56,10 +54,10 @@ def write_table(
     Texts are written unchanged and read back equal by `open_table`; None is an empty cell, or null where
     the format has one. Numbers have 9 significant digits. jsonl takes `JsonText` as the JSON that it is, and
     leaves out the key of a `Missing` cell; ``types`` are those of a parquet file's first columns, which their
-    texts become again. ``delimiter`` is for csv. ``excel_safe`` writes
-    csv with a byte order mark and keeps Excel from running cells as formulas (`excel_safe`); xlsx never
-    does. ``about``: lines on the table, for a second sheet of a workbook and the metadata of a parquet
-    file; the other kinds have no place for them.
+    texts become again. ``delimiter`` is for csv, whose batches may be `CSVText` made with it.
+    ``excel_safe`` writes csv with a byte order mark and keeps Excel from running cells as formulas
+    (`excel_safe`); xlsx never does. ``about``: lines on the table, for a second sheet of a workbook and the
+    metadata of a parquet file; the other kinds have no place for them.
 
     The table is written aside and put in place at the end. Raises UserError for an unknown kind, a full
     disk, a place that cannot be written to, or what does not fit into an Excel sheet; Cancelled by
@@ -122,7 +120,8 @@ class _Counted:
     def __iter__(self) -> Iterator[Rows]:
         for batch in self._batches:
             self._progress.check()
-            if any(len(row) != self._width for row in batch):
+            widths = (batch.width,) if isinstance(batch, CSVText) else map(len, batch)
+            if any(width != self._width for width in widths):
                 raise ValueError(f"a row has not {self._width} cells")
             yield batch
             self.rows += len(batch)
@@ -142,36 +141,19 @@ def _write_csv(
     *,
     excel_safe: bool,
 ) -> int:
-    """Write csv and return how many cells were protected from being taken for formulas.
-
-    Quotes are put where they are needed. (The csv module takes longer, and leaves carriage returns
-    without quotes where lines end in line feeds.)
-    """
-    protected = 0
-
-    def field(cell: OutCell) -> str:
-        nonlocal protected
-        if cell is None or isinstance(cell, Missing):
-            return ""
-        if not isinstance(cell, str):
-            return f"{cell}" if isinstance(cell, int) else f"{float(cell):.9g}"
-        if cell.startswith(PREFIX):
-            cell = protect(cell)
-        elif excel_safe and is_formula(cell):
-            protected += 1
-            cell = protect(cell)
-        if '"' in cell or delimiter in cell or "\n" in cell or "\r" in cell:
-            return '"' + cell.replace('"', '""') + '"'
-        return cell
-
+    """Write csv and return how many cells were protected from being taken for formulas."""
+    made, handed_over = CSVLines(delimiter, excel_safe=excel_safe), 0
     with target.open("w", encoding="utf-8", newline="") as file:
         if excel_safe or (columns and columns[0].startswith("\ufeff")):  # which else would pass for the mark
             file.write("\ufeff")
-        for batch in chain([[columns]], batches):
-            lines = (delimiter.join(map(field, row)) for row in batch)
-            # A single empty cell is quoted: a blank line is no row.
-            file.writelines(f"{line}\n" if line else '""\n' for line in lines)
-    return protected
+        file.writelines(made.lines([columns]))
+        for batch in batches:
+            if isinstance(batch, CSVText):
+                handed_over += batch.protected
+                file.write(batch.text)
+            else:
+                file.writelines(made.lines(batch))
+    return made.protected + handed_over
 
 
 def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:

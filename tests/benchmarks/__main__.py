@@ -36,7 +36,7 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument(
-        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns)"
+        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns, gpus)"
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -72,6 +72,9 @@ def main() -> None:
         choices=["pooled", "occlusion", "gradient"],
         help="how words are weighed (why)",
     )
+    from tests.benchmarks import gpus
+
+    gpus.add_options(parser)
     args = parser.parse_args()
     known = PARTS + OWN_PARTS + DATA_PARTS
     if wrong := set(args.parts) - set(known):
@@ -133,6 +136,8 @@ def main() -> None:
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
+        elif part == "gpus":
+            gpus.run_all(args)
         elif part in DATA_PARTS:
             run_on_sets(part, args)
         elif part == "review" and args.data is not None:

@@ -131,6 +131,16 @@ def test_the_sample_is_spread_over_the_whole() -> None:
         assert count <= SAMPLE_ROWS or 2 * len(sample.texts) > SAMPLE_ROWS
 
 
+def test_the_sample_is_the_same_where_texts_are_asked_for_by_their_place() -> None:
+    texts = [str(number) for number in range(40_000)]
+    whole, asked = EvenSample(), EvenSample()
+    whole.add(texts)
+    for start in range(0, len(texts), 1_777):
+        part = texts[start : start + 1_777]
+        asked.add_of(len(part), part.__getitem__)
+    assert asked.texts == whole.texts
+
+
 def test_scripts_decide_where_the_library_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(languages, "_detector", lambda: None)
     assert model_of(KOREAN) == model_of(ARABIC) == "sce-multi"

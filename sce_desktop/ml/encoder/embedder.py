@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -74,6 +74,10 @@ class Embedder(ABC):
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones included; above ``max_tokens``: cut."""
 
+    def notes(self) -> Sequence[str]:
+        """Return, once, what went wrong on the way without stopping it, a sentence each."""
+        return ()
+
     def encode(
         self, texts: Sequence[str], *, progress: Progress | None = None, batch_size: int | None = None
     ) -> FloatArray:
@@ -115,6 +119,8 @@ def cached_encode(
             done += len(places)
             progress.report(len(texts) * done // len(distinct), len(texts), stage=_("embedding"))
             progress.check()
+            for note in embedder.notes():
+                progress.warn(note)
     if len(distinct) == len(texts):
         return vectors
     place = {text: i for i, text in enumerate(distinct)}
@@ -177,6 +183,19 @@ def readable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
+class VectorPool(Protocol):
+    """Several devices that make the vectors of one embedder (`ml.parallel.embedder`)."""
+
+    alone: int
+    """As many texts are not worth their while."""
+
+    def batches(self, embedder: NativeEmbedder, texts: Sequence[str]) -> Iterator[tuple[IdArray, FloatArray]]:
+        """Yield (places in ``texts`` (b,), vectors (b, dim)), each text once."""
+
+    def notes(self) -> Sequence[str]:
+        """Return, once, what went wrong on the way without stopping it, a sentence each."""
+
+
 class NativeEmbedder(Embedder):
     """A BERT-like encoder with mean pooling, run without transformers.
 
@@ -213,6 +232,7 @@ class NativeEmbedder(Embedder):
         self.precision = precision
         self._tokens_per_batch: int | None = None  # less than the device's once it ran out of memory
         self._gpu: GPUEncoder | None = None
+        self.pool: VectorPool | None = None  # of processes on several devices
         tokenizer.no_padding()
         tokenizer.enable_truncation(self.max_tokens)
 
@@ -231,6 +251,10 @@ class NativeEmbedder(Embedder):
     def device(self) -> torch.device:
         """Where the encoder is now."""
         return self.encoder.device
+
+    def notes(self) -> Sequence[str]:
+        """Return, once, which devices have failed, a sentence each."""
+        return () if self.pool is None else self.pool.notes()
 
     def _prepared(self, texts: Sequence[str]) -> list[str]:
         whole = [readable(self.prompt + text) for text in texts]
@@ -256,6 +280,9 @@ class NativeEmbedder(Embedder):
         A GPU has the next batches, and the windows behind them are being tokenised, while the caller looks at
         one.
         """
+        if self.pool is not None and batch_size is None and len(texts) > self.pool.alone:
+            yield from self.pool.batches(self, texts)
+            return
         self.encoder.eval()
         gpu = self._on_gpu()
         if gpu is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import platform
 import shutil
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,11 +17,13 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.models import Device
 from sce_desktop.core.precision import AUTO
+from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
 from sce_desktop.ml.llm.prompted import PromptedLLM
+from sce_desktop.ml.parallel.embedder import EmbedderPool
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
@@ -28,6 +31,8 @@ Loaded = SCEModel | SimilarityModel | PromptedLLM
 MOST_LOADED_MODELS = 4
 """Models in memory; the one used longest ago makes room."""
 TRIAL_SECONDS = 0.3
+ALL_GPUS = "cuda:all"
+MOST_CPU_PROCESSES = 64
 
 
 def devices() -> tuple[Device, ...]:
@@ -36,7 +41,7 @@ def devices() -> tuple[Device, ...]:
     if torch.backends.mps.is_available():
         return cpu, Device("mps", "Apple GPU", True)
     if torch.cuda.is_available():
-        return (cpu, *(_cuda(number) for number in range(torch.cuda.device_count())))
+        return (cpu, *with_all([_cuda(number) for number in range(torch.cuda.device_count())]))
     if shutil.which("nvidia-smi") or Path("/proc/driver/nvidia/version").exists():
         if torch.version.cuda is None:
             problem = _("the installed torch has no CUDA: install its CUDA build as pytorch.org shows")
@@ -47,6 +52,43 @@ def devices() -> tuple[Device, ...]:
             )
         return cpu, Device("cuda", "NVIDIA GPU", False, problem)
     return (cpu,)
+
+
+def with_all(gpus: Sequence[Device]) -> tuple[Device, ...]:
+    """Return ``gpus`` with all usable ones together behind them, where there are several."""
+    usable = [one for one in gpus if one.usable]
+    if len(usable) < 2:
+        return tuple(gpus)
+    names = Counter(one.description for one in usable)
+    together = _("All GPUs ({names})", names=", ".join(f"{count} × {name}" for name, count in names.items()))
+    memory = sum(one.memory for one in usable)
+    return *gpus, Device(ALL_GPUS, together, True, "", memory)
+
+
+def choose_devices(asked: str) -> tuple[torch.device, ...]:
+    """Return the devices ``asked`` for: all usable GPUs for cuda:all, else what `choose_device` returns.
+
+    ``cpu:N`` is N times the CPU, each with a process of its own: what several GPUs do, where there is none.
+
+    Raises:
+        UserError: One is not there or does not work.
+    """
+    if asked == ALL_GPUS:
+        here = devices()
+        gpus = [one.name for one in here if one.usable and one.name.startswith("cuda") and one.name != asked]
+        return tuple(map(torch.device, gpus)) or (choose_device("cuda"),)
+    kind, _colon, count = asked.partition(":")
+    if kind == "cpu" and count.isdigit() and 0 < int(count) <= MOST_CPU_PROCESSES:
+        return (torch.device("cpu"),) * int(count)
+    return (choose_device(asked),)
+
+
+def _cuda_number(asked: str) -> int | None:
+    """Return the number of the GPU ``asked`` for, if it is there."""
+    kind, _colon, text = asked.partition(":")
+    number = int(text) if text.isdigit() else 0 if asked == kind else -1
+    there = kind == "cuda" and torch.cuda.is_available() and 0 <= number < torch.cuda.device_count()
+    return number if there else None
 
 
 def _cuda(number: int) -> Device:
@@ -71,7 +113,11 @@ def choose_device(asked: str = "auto") -> torch.device:
     """
     if asked == "cpu":
         return torch.device("cpu")
-    here = devices()
+    if asked == ALL_GPUS:
+        return choose_devices(asked)[0]
+    number = _cuda_number(asked)
+    # No other GPU is tried: that would take memory on each of them.
+    here = devices() if number is None else (_cuda(number),)
     if asked == "auto":
         best = next((d for d in here if d.usable and d.name != "cpu"), here[0])
         return torch.device(best.name)
@@ -96,7 +142,7 @@ class ModelSession:
     """Models by name, loaded when first asked for. Belongs to one thread.
 
     Args:
-        device: auto, cpu, cuda, cuda:N or mps.
+        device: auto, cpu, cuda, cuda:N, cuda:all or mps.
         threads: Cores that torch may use in the whole program; None or 0 leaves that as it is.
         precision: auto, float32, bfloat16 or int8: what text embedders multiply in.
         allow_download: Fetch a hub id that is not here yet.
@@ -113,12 +159,15 @@ class ModelSession:
         precision: str = AUTO,
         allow_download: bool = False,
     ) -> None:
-        self.device = choose_device(device)
+        chosen = choose_devices(device)
+        self.device = chosen[0]  # of the models; text encoders work on the others too
+        self.devices = tuple(map(str, chosen))
         self.precision = choose_precision(precision, self.device)
         self.allow_download = allow_download
         if threads:
             torch.set_num_threads(threads)
         self._models: dict[tuple[str, str], Loaded] = {}  # used longest ago first
+        self._pools: list[EmbedderPool] = []
 
     def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
         """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
@@ -169,13 +218,24 @@ class ModelSession:
         return model
 
     def _keep(self, key: tuple[str, str], model: Loaded) -> None:
+        embedder = model.text_embedder if isinstance(model, SCEModel) else getattr(model, "embedder", None)
+        if len(self.devices) > 1 and isinstance(embedder, NativeEmbedder) and embedder.pool is None:
+            embedder.pool = EmbedderPool(self.devices)
+            self._pools.append(embedder.pool)
         self._models[key] = model
         while len(self._models) > MOST_LOADED_MODELS:
             del self._models[next(iter(self._models))]
 
+    def rest(self) -> None:
+        """End the worker processes on several devices, until they are needed again."""
+        for pool in self._pools:
+            pool.rest()
+
     def unload(self) -> None:
         """Forget all models and give their memory back."""
+        self.rest()
         self._models.clear()
+        self._pools.clear()
         if self.device.type == "cuda":
             torch.cuda.empty_cache()
 

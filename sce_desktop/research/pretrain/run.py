@@ -16,11 +16,13 @@ import torch
 from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub.session import choose_devices
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain.average import averaged, save_member
 from sce_desktop.research.pretrain.build import Builder
 from sce_desktop.research.pretrain.calibrate import SetScores, fit, leaving_each_out, measured, set_scores
 from sce_desktop.research.pretrain.config import PretrainConfig, member_configs, read_config
+from sce_desktop.research.pretrain.parallel import Followers, check_devices, led
 from sce_desktop.research.pretrain.sets import TrainingData, read_training_data
 from sce_desktop.research.pretrain.state import clear_state, load_state, save_state
 from sce_desktop.research.pretrain.train import Trainer, summary
@@ -39,13 +41,20 @@ class Trained:
 
 
 def run(
-    config_path: Path, out: Path, *, progress: Progress, resume: bool = True, force: bool = False
+    config_path: Path,
+    out: Path,
+    *,
+    device: str = "auto",
+    progress: Progress,
+    resume: bool = True,
+    force: bool = False,
 ) -> Trained:
     """Train as ``config_path`` says and write the model folder ``out``, with ``training.json`` in it.
 
-    The unfinished state lies beside ``out``; Ctrl+C keeps it. Raises UserError for a bad configuration,
-    missing sets or models, a loss that is no longer finite, and, unless ``force``, where ``out`` is a model
-    that was made otherwise.
+    On several devices (``device`` "cuda:all") each takes its share of every batch; the first one's process
+    alone writes. The unfinished state lies beside ``out``; Ctrl+C keeps it. Raises UserError for a bad
+    configuration, missing sets or models, a loss that is no longer finite, a device that fails, and, unless
+    ``force``, where ``out`` is a model that was made otherwise.
     """
     started = time.monotonic()
     config = read_config(config_path)
@@ -56,12 +65,11 @@ def run(
         shutil.rmtree(work)
     progress.report(0, None, stage="Reading the sets")
     members = member_configs(config)
-    pairs = any(member.mixture.pairs for member in members.values())
-    training_data = read_training_data(config.data, base, seed=config.optim.seed, pairs=pairs)
-    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    if device.type == "cuda":
-        torch.set_float32_matmul_precision("high")
-    builder = Builder.from_config(config, training_data, base, device)
+    chosen = choose_devices(device)
+    for member in members.values():
+        check_devices(member, len(chosen))
+    builder = _builder(config, base, chosen[0])
+    training_data = builder.training_data
     traces: dict[str, Any] = {}
     files = []
     for name, member in members.items():
@@ -70,7 +78,8 @@ def run(
         trainer = None
         if not (config.average.members and file.exists()):
             trainer = builder.trainer(member, progress)
-            if not _train(trainer, work / name, _fingerprint(member, builder), progress):
+            followers = Followers(config_path, name, work / name, tuple(map(str, chosen)))
+            if not _train(trainer, followers, _fingerprint(member, builder), progress):
                 return Trained(False, time.monotonic() - started, _last(trainer))
             traces[name] = asdict(trainer.trace)
             if config.average.members:
@@ -85,7 +94,7 @@ def run(
         if trainer.average is not None:
             trainer.average.swap()
         model = builder.model(trainer)
-    calibrated = _calibrate(model.to(device), training_data, progress)
+    calibrated = _calibrate(model.to(chosen[0]), training_data, progress)
     result = Trained(True, time.monotonic() - started, _last(trainer))
     _write(model.cpu(), out, config, traces | {"calibration": calibrated}, result)
     shutil.rmtree(work, ignore_errors=True)
@@ -102,7 +111,26 @@ def _check_replaceable(out: Path, *, force: bool) -> None:
         raise already_there(out, "was not made by pretrain")
 
 
-def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -> bool:
+def _builder(config: PretrainConfig, base: Path, device: torch.device) -> Builder:
+    pairs = any(member.mixture.pairs for member in member_configs(config).values())
+    training_data = read_training_data(config.data, base, seed=config.optim.seed, pairs=pairs)
+    if device.type == "cuda":
+        torch.set_float32_matmul_precision("high")
+    return Builder.from_config(config, training_data, base, device)
+
+
+def member_trainer(config_path: Path, name: str, state: Path, device: torch.device) -> Trainer:
+    """Return the trainer of a member on ``device``, where an earlier call stopped: for one that follows."""
+    config = read_config(config_path)
+    builder = _builder(config, config_path.resolve().parent, device)
+    member = member_configs(config)[name]
+    trainer = builder.trainer(member)
+    load_state(trainer, state, fingerprint=_fingerprint(member, builder))
+    return trainer
+
+
+def _train(trainer: Trainer, followers: Followers, fingerprint: str, progress: Progress) -> bool:
+    work = followers.state
     if load_state(trainer, work, fingerprint=fingerprint):
         _log.info("going on at step %d", trainer.step_number)
 
@@ -110,7 +138,10 @@ def _train(trainer: Trainer, work: Path, fingerprint: str, progress: Progress) -
         save_state(trainer, work, fingerprint=fingerprint)
 
     try:
-        return trainer.run(progress, save=save, log=_log.info)
+        if len(followers.devices) < 2:
+            return trainer.run(progress, save=save, log=_log.info)
+        with led(trainer, followers, progress) as watched:
+            return trainer.run(watched, save=save, log=_log.info)
     except UserError:
         raise
     except BaseException:  # stopped by the user or by a fault: the next call goes on from here

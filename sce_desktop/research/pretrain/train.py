@@ -19,6 +19,7 @@ from sce_desktop.research.pretrain.calibrate import null_logits
 from sce_desktop.research.pretrain.config import OptimConfig, PretrainConfig
 from sce_desktop.research.pretrain.dual_encoder import DualEncoder, TrainedDualEncoder, to_device
 from sce_desktop.research.pretrain.prefetch import drawn
+from sce_desktop.research.pretrain.ranks import Ranks
 from sce_desktop.research.pretrain.sampler import UNKNOWN, Batch, Sampler
 from sce_desktop.research.pretrain.sets import ValidationSet
 from sce_desktop.research.pretrain.teacher import Teacher, distillation
@@ -103,6 +104,7 @@ class Trainer:
         self.step_number = 0
         self.batches: Iterator[Batch] = iter(())
         self.trace = Trace()
+        self.ranks: Ranks | None = None  # the processes that train together with this one
 
     def run(
         self,
@@ -129,7 +131,8 @@ class Trainer:
             recent.append(self.step())
             n = self.step_number
             if n % run.validate_every == 0 or n == steps:
-                loss = torch.stack(recent).mean().item()
+                mean_loss = torch.stack(recent).mean()
+                loss = (mean_loss if self.ranks is None else self.ranks.mean(mean_loss)).item()
                 recent = []
                 if not math.isfinite(loss):
                     raise UserError(f"Training stopped at step {n}: the loss is no longer a finite number.")
@@ -148,7 +151,8 @@ class Trainer:
             progress.report(n, steps, stage="Training")
             if save is not None and n % run.save_every == 0 and n < steps:
                 save()
-            if run.stop_after_minutes and time.monotonic() - started > 60 * run.stop_after_minutes:
+            leads = self.ranks is None or self.ranks.rank == 0
+            if leads and run.stop_after_minutes and time.monotonic() - started > 60 * run.stop_after_minutes:
                 if save is not None:
                     save()
                 return self.step_number >= steps
@@ -158,6 +162,8 @@ class Trainer:
         """Draw a batch, step once, return the loss (on the device, so that nothing waits)."""
         c = self.config.optim
         batch = next(self.batches)
+        if self.ranks is not None:
+            batch = self.ranks.share(batch)
         for group, rate in zip(self.optimizer.param_groups, self.rates, strict=True):
             group["lr"] = rate * learning_rate_factor(self.step_number, c)
         self.head.train()
@@ -166,6 +172,8 @@ class Trainer:
         loss = self.loss(batch)
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
+        if self.ranks is not None:
+            self.ranks.mean_gradients(self.parameters)
         for group in self.optimizer.param_groups:
             nn.utils.clip_grad_norm_(group["params"], c.clip, foreach=True)
         self.optimizer.step()
@@ -249,7 +257,11 @@ class Trainer:
         if self.average is not None:
             self.average.swap()
         try:
-            return {one.name: self._accuracy(one) for one in self.validation}
+            if self.ranks is None:
+                return {one.name: self._accuracy(one) for one in self.validation}
+            part = {one.name: self._accuracy(one) for one in self.ranks.part(self.validation)}
+            found = self.ranks.merged(part)
+            return {one.name: found[one.name] for one in self.validation}
         finally:
             if self.average is not None:
                 self.average.swap()

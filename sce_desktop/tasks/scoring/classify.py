@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable
+from sce_desktop.core.precision import AUTO
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel, VectorCache
 from sce_desktop.core.tables import Cell, TableOptions
@@ -20,6 +22,7 @@ from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.final_labels import FinalReport
 from sce_desktop.tasks.progress import PartProgress, Unreported
+from sce_desktop.tasks.scoring.blocks import BlockPlan, Reference
 from sce_desktop.tasks.scoring.final_table import FinalTable, FinalWanted, KeptScores
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive_to_file
@@ -35,6 +38,7 @@ from sce_desktop.tasks.scoring.models import (
 )
 from sce_desktop.tasks.scoring.scale import report_scale
 from sce_desktop.tasks.scoring.slow import report_time
+from sce_desktop.tasks.scoring.spread import Spread
 from sce_desktop.tasks.scoring.timing import TimedCache
 from sce_desktop.tasks.tables.columns import (
     ModelColumns,
@@ -160,16 +164,28 @@ def classify_table(
         report = work.final.choose()
         work.columns = _columns(loaded.models, labels, settings, report.threshold)
     work.keep_types = output.suffix.lower() == ".jsonl"
-    write_table(
-        output,
-        header,
-        work.classified(table, texts_at, settings.batch_rows),
-        delimiter=delimiter,
-        excel_safe=settings.excel_safe,
-        overwrite=replace,
-        types=table.types,
-        progress=Unreported(progress),
-    )
+    spread = Spread.over(source) if final is None else None  # final labels need every row in this process
+    with closing(
+        work.classified(table, texts_at, settings.batch_rows)
+        if spread is None
+        else spread.classified(
+            table,
+            block_plan(work, settings, Shape(table.columns, texts_at), _delimiter_of(output, delimiter)),
+            settings.batch_rows,
+            work,
+            progress,
+        )
+    ) as batches:
+        write_table(
+            output,
+            header,
+            batches,
+            delimiter=delimiter,
+            excel_safe=settings.excel_safe,
+            overwrite=replace,
+            types=table.types,
+            progress=Unreported(progress),
+        )
     if work.kept is not None:
         work.kept.close()
     if work.final is not None and report is None:
@@ -210,6 +226,34 @@ def classify_table(
         baselines=loaded.baselines,
         languages=dict(work.foreign.languages().shares),
         final=report,
+    )
+
+
+def _delimiter_of(output: Path, delimiter: str) -> str | None:
+    """Return the delimiter of ``output`` if its rows can be handed over as csv text, else None."""
+    return {".csv": delimiter, ".tsv": "\t"}.get(output.suffix.lower())
+
+
+def block_plan(work: _Work, settings: ClassifySettings, shape: Shape, delimiter: str | None) -> BlockPlan:
+    """Return what a worker has to know to do as ``work`` does."""
+    main = work.models[0]
+    base, fitted = main.model, getattr(main.model, "model", None)
+    reference = None
+    if main.whole_table and fitted is not None:
+        base, reference = fitted, Reference.of(base)  # type: ignore[arg-type]
+    return BlockPlan(
+        settings.model,
+        tuple(settings.baselines),
+        tuple(work.labels),
+        work.multi_label,
+        shape,
+        tuple(work.columns),
+        precision=precision_of(base) or AUTO,
+        fingerprint=base.fingerprint,
+        reference=reference,
+        delimiter=delimiter,
+        excel_safe=settings.excel_safe,
+        keep_types=work.keep_types,
     )
 
 

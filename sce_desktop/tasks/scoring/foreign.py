@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from sce_desktop.core.annotations import Label
@@ -88,15 +88,29 @@ class ForeignTexts:
 
     def count(self, texts: Iterable[str]) -> None:
         """Look at more texts; blank ones are none."""
-        for text in texts:
-            if is_blank(text):
-                continue
-            self._texts += 1
-            self._sample.add((text,))
-            if self._reads.scripts is None or text.isascii():
-                continue
-            if (script := foreign_script(text, self._reads.scripts)) is not None:
-                self._scripts[script] += 1
+        found = [text for text in texts if not is_blank(text)]
+        self.add(found, self.scripts_of(found))
+
+    def add(self, texts: Sequence[str], scripts: Counter[str]) -> None:
+        """Count ``texts``, none of them blank, whose `scripts_of` somebody else has looked at."""
+        self._texts += len(texts)
+        self._sample.add(texts)
+        self._scripts += scripts
+
+    def add_of(self, count: int, text: Callable[[int], str], scripts: Counter[str]) -> None:
+        """Count ``count`` texts as `add` does, asking for ``text`` only where one is looked at."""
+        self._texts += count
+        self._sample.add_of(count, text)
+        self._scripts += scripts
+
+    def scripts_of(self, texts: Iterable[str]) -> Counter[str]:
+        """Return how many of ``texts`` are in a script that the model cannot read, by script."""
+        scripts = Counter[str]()
+        if self._reads.scripts is not None:
+            for text in texts:
+                if not text.isascii() and (script := foreign_script(text, self._reads.scripts)) is not None:
+                    scripts[script] += 1
+        return scripts
 
     def languages(self) -> Languages:
         """Return the languages of the texts, by a sample of them, and of the labels."""

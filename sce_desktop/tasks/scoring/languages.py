@@ -15,7 +15,7 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +66,14 @@ class EvenSample:
                     self.texts = self.texts[::2]
                     self._step *= 2
             self._seen += 1
+
+    def add_of(self, count: int, text: Callable[[int], str]) -> None:
+        """Look at ``count`` more texts, none of them blank, asking for ``text`` of the places that are kept."""
+        start = self._seen
+        while (kept := self._seen + -self._seen % self._step) < start + count:
+            self._seen = kept
+            self.add([text(kept - start)])
+        self._seen = start + count
 
 
 @functools.cache

@@ -1,0 +1,67 @@
+"""Rows as the text of a csv file, wherever that is made: a worker process hands over text, not cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sce_desktop.core.tables import Cell
+from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
+from sce_desktop.data.json.json_values import Missing
+
+OutCell = Cell | int | float | Missing
+
+
+@dataclass(frozen=True, slots=True)
+class CSVText:
+    """Whole lines of a csv file. ``protected``: cells that Excel would have taken for formulas."""
+
+    text: str
+    rows: int
+    width: int  # cells per row
+    protected: int = 0
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+class CSVLines:
+    """Makes lines of csv of rows; ``protected`` counts the cells that Excel would have taken for formulas.
+
+    Quotes are put where they are needed. (The csv module takes longer, and leaves carriage returns
+    without quotes where lines end in line feeds.)
+    """
+
+    def __init__(self, delimiter: str, *, excel_safe: bool = False) -> None:
+        self.delimiter = delimiter
+        self.excel_safe = excel_safe
+        self.protected = 0
+
+    def lines(self, rows: Iterable[Sequence[OutCell]]) -> Iterator[str]:
+        """Yield each row with its line feed."""
+        delimiter, excel_safe = self.delimiter, self.excel_safe
+
+        def field(cell: OutCell) -> str:
+            if cell is None or isinstance(cell, Missing):
+                return ""
+            if not isinstance(cell, str):
+                return f"{cell}" if isinstance(cell, int) else f"{float(cell):.9g}"
+            if cell.startswith(PREFIX):
+                cell = protect(cell)
+            elif excel_safe and is_formula(cell):
+                self.protected += 1
+                cell = protect(cell)
+            if '"' in cell or delimiter in cell or "\n" in cell or "\r" in cell:
+                return '"' + cell.replace('"', '""') + '"'
+            return cell
+
+        for row in rows:
+            line = delimiter.join(map(field, row))
+            # A single empty cell is quoted: a blank line is no row.
+            yield f"{line}\n" if line else '""\n'
+
+    def text(self, rows: Sequence[Sequence[OutCell]]) -> CSVText:
+        """Return rows, all of one length, as one text; they alone count in its ``protected``."""
+        before = self.protected
+        text = "".join(self.lines(rows))
+        return CSVText(text, len(rows), len(rows[0]) if rows else 0, self.protected - before)

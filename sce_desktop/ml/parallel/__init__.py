@@ -1,0 +1,1 @@
+"""Several devices at once: worker processes, and text vectors made by them."""
