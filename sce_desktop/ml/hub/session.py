@@ -23,7 +23,8 @@ from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
 from sce_desktop.ml.llm.prompted import PromptedLLM
-from sce_desktop.ml.parallel.embedder import EmbedderPool
+from sce_desktop.ml.parallel.embedder import EmbedderPool, Workers
+from sce_desktop.ml.parallel.pool import Opener
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
@@ -168,6 +169,7 @@ class ModelSession:
             torch.set_num_threads(threads)
         self._models: dict[tuple[str, str], Loaded] = {}  # used longest ago first
         self._pools: list[EmbedderPool] = []
+        self.workers: Callable[[Opener], Workers] | None = None  # elsewhere, for text encoders
 
     def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
         """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
@@ -219,8 +221,9 @@ class ModelSession:
 
     def _keep(self, key: tuple[str, str], model: Loaded) -> None:
         embedder = model.text_embedder if isinstance(model, SCEModel) else getattr(model, "embedder", None)
-        if len(self.devices) > 1 and isinstance(embedder, NativeEmbedder) and embedder.pool is None:
-            embedder.pool = EmbedderPool(self.devices)
+        several = len(self.devices) > 1 or self.workers is not None
+        if several and isinstance(embedder, NativeEmbedder) and embedder.pool is None:
+            embedder.pool = EmbedderPool(self.devices, self.workers)
             self._pools.append(embedder.pool)
         self._models[key] = model
         while len(self._models) > MOST_LOADED_MODELS:
