@@ -115,6 +115,7 @@ def classify(
             labels=labels,
             source=source,
             start_pool=cluster.pool,
+            workers=cluster.workers,
             options=table_options,
             force=args.force,
             cache=cache,

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -61,9 +62,17 @@ def with_all(gpus: Sequence[Device]) -> tuple[Device, ...]:
     if len(usable) < 2:
         return tuple(gpus)
     names = Counter(one.description for one in usable)
+    gpus = [_numbered(one, names[one.description]) for one in gpus]
     together = _("All GPUs ({names})", names=", ".join(f"{count} × {name}" for name, count in names.items()))
     memory = sum(one.memory for one in usable)
     return *gpus, Device(ALL_GPUS, together, True, "", memory)
+
+
+def _numbered(gpu: Device, alike: int) -> Device:
+    """Return ``gpu`` with its number in the description, where there are several ``alike``."""
+    number = gpu.name.partition(":")[2] or "0"
+    named = _("{name} (GPU {number})", name=gpu.description, number=number)
+    return replace(gpu, description=named) if alike > 1 else gpu
 
 
 def choose_devices(asked: str) -> tuple[torch.device, ...]:

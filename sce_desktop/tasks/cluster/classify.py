@@ -35,6 +35,7 @@ from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive
 from sce_desktop.tasks.scoring.models import Loaded, ModelSource, labels_for, load_models, precision_of
 from sce_desktop.tasks.tables.columns import beside, elsewhere, find_columns, report_doubts
 
+_LEAST_PART_BYTES = 50_000
 _ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl")
 
 
@@ -78,12 +79,15 @@ def classify_on_cluster(
     source: ModelSource,
     start_pool: StartPool,
     options: TableOptions | None = None,
-    part_bytes: int = PART_BYTES,
+    part_bytes: int | None = None,
+    workers: int = 1,
     force: bool = False,
     cache: VectorCache | None = None,
     progress: Progress,
 ) -> ClusterReport:
     """Write the rows of the files at ``place`` with their predictions to the folder ``output``, in parts.
+
+    ``part_bytes`` is about the size of a part; None: such that each of the ``workers`` has several.
 
     Raises:
         UserError: A file, a column, a label, a model or the folder is not right, or it holds parts that were
@@ -107,7 +111,7 @@ def classify_on_cluster(
     if labels:
         check_scorable(labels)
     parts = list(known.parts) if known is not None and known.files == tuple(files) else []
-    parts = parts or cut(files, table.options, part_bytes=part_bytes)
+    parts = parts or cut(files, table.options, part_bytes=part_bytes or _part_bytes(files, workers))
     loaded = load_models(source, [settings.model], settings.baselines, progress)
     labels = labels_for(loaded.models[0].model, labels, multi_label=settings.multi_label)
     made_of = fingerprint(
@@ -160,6 +164,11 @@ def classify_on_cluster(
     report = _report(loaded, labels, settings, parts, found, loaded.seconds, started, output)
     _warn(found, loaded, labels, settings, report, progress)
     return report
+
+
+def _part_bytes(files: Sequence[Source], workers: int) -> int:
+    """Return the size of parts: with few for each worker, the last ones would work alone."""
+    return min(PART_BYTES, max(_LEAST_PART_BYTES, sum(one.size for one in files) // (8 * workers)))
 
 
 def _check_same(known: Manifest, made_of: str, files: Sequence[Source], output: str) -> None:

@@ -144,6 +144,11 @@ class RayCluster:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
+    @property
+    def workers(self) -> int:
+        """How many there will be."""
+        return self.wish.workers or _fitting(self.wish)
+
     def pool(self, opener: Opener) -> RayPool:
         """Return workers that do as ``opener`` says."""
         return RayPool(opener, self.wish)
@@ -159,32 +164,13 @@ class RayPool:
     def __init__(self, opener: Opener, wish: RayWish) -> None:
         import ray
 
-        self.workers = wish.workers or self._fitting(wish)
+        self.workers = wish.workers or _fitting(wish)
         actor = ray.remote(RayWorker).options(
             num_cpus=wish.cpus, num_gpus=wish.gpus, max_restarts=-1, max_task_retries=TRIES
         )
         self._held = [ray.put(opener)]  # fetched once per machine, not per worker
         device = "cuda" if wish.gpus else "cpu"
         self._actors = [actor.remote(self._held, device) for _worker in range(self.workers)]
-
-    @staticmethod
-    def _fitting(wish: RayWish) -> int:
-        import ray
-
-        there = ray.cluster_resources()
-        counts = [there.get("CPU", 0.0) / wish.cpus] if wish.cpus else []
-        counts += [there.get("GPU", 0.0) / wish.gpus] if wish.gpus else []
-        fitting = int(min(counts, default=1) + 1e-6)
-        if not fitting:
-            raise UserError(
-                _(
-                    "The cluster has {cpus} CPUs and {gpus} GPUs, too few for one worker: ask for less per "
-                    "worker.",
-                    cpus=f"{there.get('CPU', 0.0):g}",
-                    gpus=f"{there.get('GPU', 0.0):g}",
-                )
-            )
-        return fitting
 
     def __enter__(self) -> RayPool:
         return self
@@ -236,6 +222,25 @@ class RayPool:
                 place, actor = under_way.pop(reference)
                 done[place] = _result(reference)
                 free.append(actor)
+
+
+def _fitting(wish: RayWish) -> int:
+    import ray
+
+    there = ray.cluster_resources()
+    counts = [there.get("CPU", 0.0) / wish.cpus] if wish.cpus else []
+    counts += [there.get("GPU", 0.0) / wish.gpus] if wish.gpus else []
+    fitting = int(min(counts, default=1) + 1e-6)
+    if not fitting:
+        raise UserError(
+            _(
+                "The cluster has {cpus} CPUs and {gpus} GPUs, too few for one worker: ask for less per "
+                "worker.",
+                cpus=f"{there.get('CPU', 0.0):g}",
+                gpus=f"{there.get('GPU', 0.0):g}",
+            )
+        )
+    return fitting
 
 
 def _result(reference: Any) -> Any:
