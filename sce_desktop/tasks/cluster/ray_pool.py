@@ -6,6 +6,7 @@ lost, and gives it its task again. What the task is made of (`ml.parallel.pool.O
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib.util
 import logging
@@ -121,6 +122,8 @@ class RayCluster:
             ray.init(address=self.wish.address, **quiet)
             return
         self._folder = tempfile.mkdtemp(prefix="sce-ray-")
+        # Registered before Ray does, so that it runs after: what a failed start leaves writes until then.
+        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it keeps one in the user's home
         # Ray puts the machine's address in the place of 127.0.0.1, where others could reach it.
         loopback = {"_node_ip_address": "127.0.0.2"} if sys.platform == "linux" else {}
