@@ -14,11 +14,13 @@ import math
 import os
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from sce_desktop.core.errors import UserError
@@ -144,6 +146,7 @@ class RayCluster:
 
     def _remove(self) -> None:
         if self._folder is not None:
+            _end_processes_of(self._folder)
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
 
@@ -155,6 +158,15 @@ class RayCluster:
     def pool(self, opener: Opener) -> RayPool:
         """Return workers that do as ``opener`` says."""
         return RayPool(opener, self.wish)
+
+
+def _end_processes_of(folder: str) -> None:
+    """End what a start that failed has left running, which Ray itself does only when this process ends."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError, IndexError):
+            parent = (process / "stat").read_text().rpartition(")")[2].split()[1]
+            if parent == str(os.getpid()) and folder.encode() in (process / "cmdline").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)
 
 
 class RayPool:
