@@ -105,7 +105,7 @@ SETTINGS: tuple[Setting, ...] = (
         "auto",
         N_("Device"),
         N_("Where models run. Automatic uses a GPU if one works."),
-        choices=("auto", "cpu", "cuda", "mps"),
+        choices=("auto", "cpu", "cuda", "cuda:all", "mps"),
     ),
     Setting(
         "precision",

@@ -89,10 +89,15 @@ def _missing_docs() -> str | None:
     return f"{missing[0]} is not installed: `make docs` installs it" if missing else None
 
 
+def _missing_ray() -> str | None:
+    return None if find_spec("ray") else "ray is not installed: pip install sce-desktop[ray]"
+
+
 NEEDS: dict[str, Callable[[], str | None]] = {
     "model": _missing_model,
     "hub": _missing_hub_models,
     "gpu": _missing_gpu,
+    "ray": _missing_ray,
     "outside": _missing_display,
     "docs": _missing_docs,
 }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict
-from pathlib import Path
 
-from sce_desktop.commands import options
+from sce_desktop.commands import engines, options
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -14,16 +13,22 @@ from sce_desktop.core.text import plural
 def add_command(commands: options.Commands) -> None:
     """Add the command."""
     parser = options.add_parser(commands, "classify", "predict labels for the rows of a table")
-    parser.add_argument("table", type=Path, metavar="TABLE", help="CSV, TSV, XLSX, Parquet or JSON Lines")
+    parser.add_argument(
+        "table",
+        type=engines.place,
+        metavar="TABLE",
+        help="CSV, TSV, XLSX, Parquet or JSON Lines; with --engine ray also a folder, a glob or an address",
+    )
     options.add_text(parser)
     options.add_labels(parser)
     parser.add_argument(
         "-o",
         "--output",
-        type=Path,
+        type=engines.place,
         required=True,
         metavar="OUT",
-        help="file to write; its ending sets the format; an earlier result of the same command is replaced",
+        help="file to write; its ending sets the format; an earlier result of the same command is replaced; "
+        "with --engine ray a folder of parts, which a later call resumes",
     )
     options.add_force(parser)
     options.add_threshold(parser)
@@ -35,6 +40,7 @@ def add_command(commands: options.Commands) -> None:
     options.add_models(parser)
     options.add_joint(parser)
     parser.add_argument("--batch-size", type=options.whole_number(1), metavar="N", help="rows per batch")
+    engines.add_engine(parser)
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -43,16 +49,30 @@ def add_command(commands: options.Commands) -> None:
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Classify the table and say how it went."""
     options.check_final(args)
+    engines.check(args)
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.scoring.classify import BATCH_ROWS, ClassifySettings, classify_table
     from sce_desktop.tasks.scoring.final_table import FinalWanted
+    from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 
     final = None
     if args.final:
         final = FinalWanted(args.max_error, args.audit or args.gold, audit=args.audit is not None)
     source, baselines, cache = options.open_models(args)
+    if args.engine == "ray":
+        settings = ClassifySettings(
+            model=args.model or DEFAULT_MODEL,
+            baselines=tuple(baselines),
+            threshold=args.threshold,
+            multi_label=args.multi_label,
+            whole_table=args.whole_table,
+            excel_safe=args.excel_safe,
+            final=final,
+            batch_rows=args.batch_size or BATCH_ROWS,
+        )
+        return engines.classify(args, settings, labels, source, cache, table_options, progress)
     with options.if_stopped("Nothing was written."):
         choice = options.choose_model(args, labels, table_options, progress)
         model = choice.model if choice else args.model

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options
+from sce_desktop.commands import engines, options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -33,6 +33,7 @@ def add_command(commands: options.Commands) -> None:
     _add_label_order_option(parser)
     options.add_models(parser, several=True)
     options.add_joint(parser)
+    engines.add_engine(parser)
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run_evaluate)
@@ -151,21 +152,23 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
 
     from sce_desktop.tasks.evaluation.evaluation import EvaluationSettings, evaluate_table
 
+    engines.check(args)
     source, baselines, cache = options.open_models(args)
     choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
-    report = evaluate_table(
-        options.gold_source(args, labels, table_options),
-        EvaluationSettings(
-            models=(choice.model,) if choice else tuple(_models(args)),
-            baselines=tuple(baselines),
-            max_rows=args.max_rows,
-            shuffles=args.order_check,
-            whole_table=args.whole_table,
-        ),
-        source=source,
-        cache=cache,
-        progress=progress,
-    )
+    with engines.spread(args, source) as where:
+        report = evaluate_table(
+            options.gold_source(args, labels, table_options),
+            EvaluationSettings(
+                models=(choice.model,) if choice else tuple(_models(args)),
+                baselines=tuple(baselines),
+                max_rows=args.max_rows,
+                shuffles=args.order_check,
+                whole_table=args.whole_table,
+            ),
+            source=where,
+            cache=cache,
+            progress=progress,
+        )
     if args.json:
         options.print_json(
             {

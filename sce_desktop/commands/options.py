@@ -368,6 +368,10 @@ class _LazySession:
         """All that were asked for."""
         return self._session.devices
 
+    def use(self, workers: Callable[[Any], Any]) -> None:
+        """Let ``workers`` start what makes text vectors elsewhere."""
+        self._session.workers = workers
+
     def rest(self) -> None:
         """End the worker processes on several devices, until they are needed again."""
         self._session.rest()

@@ -12,7 +12,13 @@ from sce_desktop.core.query import FinalSource, RowState
 from sce_desktop.core.tables import TableOptions
 
 DIGIT_KEYS = {"rank": N_("By rank"), "fixed": N_("Fixed per label")}
-DEVICES = {"auto": N_("Automatic"), "cpu": N_("CPU"), "cuda": N_("NVIDIA GPU"), "mps": N_("Apple GPU")}
+DEVICES = {
+    "auto": N_("Automatic"),
+    "cpu": N_("CPU"),
+    "cuda": N_("NVIDIA GPU"),
+    "cuda:all": N_("All NVIDIA GPUs"),
+    "mps": N_("Apple GPU"),
+}
 PRECISION_NAMES = {
     "auto": N_("Automatic"),
     "float32": N_("32 bits (float32)"),
@@ -58,7 +64,7 @@ class ModelChoice:
 
     model: str  # a name of the catalog or a folder
     baselines: tuple[str, ...]  # each as `tasks.scoring.models.Baseline.parse` reads it
-    device: str  # auto, cpu, cuda, mps
+    device: str  # auto, cpu, cuda, cuda:all, mps
     threads: int  # cores that torch may use
     precision: str = "auto"  # what text embedders multiply in (core.precision)
     llm_on_screen: bool = False  # LLMs among the baselines score the rows on the screen alone

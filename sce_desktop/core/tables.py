@@ -22,6 +22,10 @@ class TypedCells(tuple[Cell, ...]):
         row.types = types
         return row
 
+    def __getnewargs__(self) -> tuple[tuple[Cell, ...], str]:
+        """What another process makes the row of."""
+        return tuple(self), self.types
+
 
 class CellType(StrEnum):
     """What a cell was where its format has more than texts."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +47,7 @@ def write_table(
     overwrite: bool = True,
     about: Sequence[str] = (),
     types: ColumnTypes | None = None,
+    numbers: Collection[str] = (),
     progress: Progress | None = None,
 ) -> int:
     """Write a table in the kind that ``path`` ends in and return the number of rows.
@@ -57,7 +58,8 @@ def write_table(
     texts become again. ``delimiter`` is for csv, whose batches may be `CSVText` made with it.
     ``excel_safe`` writes csv with a byte order mark and keeps Excel from running cells as formulas
     (`excel_safe`); xlsx never does. ``about``: lines on the table, for a second sheet of a workbook and the
-    metadata of a parquet file; the other kinds have no place for them.
+    metadata of a parquet file; the other kinds have no place for them. ``numbers``: columns of a parquet file
+    that are float64 even where all their cells are empty.
 
     The table is written aside and put in place at the end. Raises UserError for an unknown kind, a full
     disk, a place that cannot be written to, or what does not fit into an Excel sheet; Cancelled by
@@ -82,7 +84,7 @@ def write_table(
         if ending == ".xlsx":
             _write_xlsx(temporary, columns, counted, about)
         elif ending == ".parquet":
-            _write_parquet(temporary, columns, counted, about, types)
+            _write_parquet(temporary, columns, counted, about, types, numbers)
         elif ending == ".jsonl":
             _write_jsonl(temporary, columns, counted)
         else:
@@ -250,6 +252,7 @@ def _write_parquet(
     batches: Iterable[Rows],
     about: Sequence[str],
     types: ColumnTypes | None,
+    numbers: Collection[str],
 ) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -258,7 +261,7 @@ def _write_parquet(
     pending = iter(batches)
     held: list[Sequence[OutCell]] = []
     kinds: list[type | None] = [str if field is not None else None for field in typed]
-    kinds += [None] * (len(columns) - len(kinds))
+    kinds += [float if name in numbers else None for name in columns[len(kinds) :]]
     while not all(kinds) and len(held) < _TYPED_AFTER and (batch := next(pending, None)) is not None:
         held += batch
         for place, kind in enumerate(kinds):

@@ -7,6 +7,7 @@ import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
 from sce_desktop.ml.llm.prompted import PromptedLLM
-from sce_desktop.ml.parallel.embedder import EmbedderPool
+from sce_desktop.ml.parallel.embedder import EmbedderPool, Workers
+from sce_desktop.ml.parallel.pool import Opener
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 
@@ -60,9 +62,17 @@ def with_all(gpus: Sequence[Device]) -> tuple[Device, ...]:
     if len(usable) < 2:
         return tuple(gpus)
     names = Counter(one.description for one in usable)
+    gpus = [_numbered(one, names[one.description]) for one in gpus]
     together = _("All GPUs ({names})", names=", ".join(f"{count} × {name}" for name, count in names.items()))
     memory = sum(one.memory for one in usable)
     return *gpus, Device(ALL_GPUS, together, True, "", memory)
+
+
+def _numbered(gpu: Device, alike: int) -> Device:
+    """Return ``gpu`` with its number in the description, where there are several ``alike``."""
+    number = gpu.name.partition(":")[2] or "0"
+    named = _("{name} (GPU {number})", name=gpu.description, number=number)
+    return replace(gpu, description=named) if alike > 1 else gpu
 
 
 def choose_devices(asked: str) -> tuple[torch.device, ...]:
@@ -168,6 +178,7 @@ class ModelSession:
             torch.set_num_threads(threads)
         self._models: dict[tuple[str, str], Loaded] = {}  # used longest ago first
         self._pools: list[EmbedderPool] = []
+        self.workers: Callable[[Opener], Workers] | None = None  # elsewhere, for text encoders
 
     def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
         """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
@@ -219,8 +230,9 @@ class ModelSession:
 
     def _keep(self, key: tuple[str, str], model: Loaded) -> None:
         embedder = model.text_embedder if isinstance(model, SCEModel) else getattr(model, "embedder", None)
-        if len(self.devices) > 1 and isinstance(embedder, NativeEmbedder) and embedder.pool is None:
-            embedder.pool = EmbedderPool(self.devices)
+        several = len(self.devices) > 1 or self.workers is not None
+        if several and isinstance(embedder, NativeEmbedder) and embedder.pool is None:
+            embedder.pool = EmbedderPool(self.devices, self.workers)
             self._pools.append(embedder.pool)
         self._models[key] = model
         while len(self._models) > MOST_LOADED_MODELS:

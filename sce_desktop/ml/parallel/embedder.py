@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -12,10 +12,10 @@ from safetensors.torch import load, save
 from tokenizers import Tokenizer
 
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
-from sce_desktop.ml.parallel.pool import WorkerPool, processes_for
+from sce_desktop.ml.parallel.pool import Opener, WorkerPool, processes_for
 
 BLOCK = 1024
 """Texts that a worker reads together, however many there are: so vectors do not depend on their number."""
@@ -51,14 +51,26 @@ class EncoderCopy:
         return self.embedder(device).encode
 
 
+class Workers(Protocol):
+    """A `WorkerPool`, or workers elsewhere."""
+
+    def map(self, blocks: Iterable[Any], progress: Progress) -> Iterator[Any]:
+        """Yield the result of each block, in their order."""
+
+    def close(self) -> None:
+        """End them."""
+
+
 class EmbedderPool:
     """Makes the vectors of one embedder on ``devices``; processes start when they are first needed."""
 
     alone = BLOCK
 
-    def __init__(self, devices: Sequence[str]) -> None:
+    def __init__(self, devices: Sequence[str], start: Callable[[Opener], Workers] | None = None) -> None:
+        """``start``: makes the workers, None: processes on ``devices``."""
         self.devices = tuple(devices)
-        self._pool: WorkerPool | None = None
+        self._start = start or self._processes
+        self._pool: Workers | None = None
         self._noted = SilentProgress()
 
     def batches(self, embedder: NativeEmbedder, texts: Sequence[str]) -> Iterator[tuple[IdArray, FloatArray]]:
@@ -68,12 +80,15 @@ class EmbedderPool:
             UserError: No device is left.
         """
         if self._pool is None:
-            self._pool = WorkerPool(EncoderCopy.of(embedder), processes_for(self.devices))
+            self._pool = self._start(EncoderCopy.of(embedder))
         start = 0
         blocks = (list(texts[at : at + BLOCK]) for at in range(0, len(texts), BLOCK))
         for vectors in self._pool.map(blocks, self._noted):
             yield np.arange(start, start + len(vectors)), vectors
             start += len(vectors)
+
+    def _processes(self, opener: Opener) -> Workers:
+        return WorkerPool(opener, processes_for(self.devices))
 
     def rest(self) -> None:
         """End the processes; the next texts start others."""

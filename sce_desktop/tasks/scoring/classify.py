@@ -257,6 +257,13 @@ def block_plan(work: _Work, settings: ClassifySettings, shape: Shape, delimiter:
     )
 
 
+def model_columns(
+    models: Sequence[NamedModel], labels: Sequence[Label], settings: ClassifySettings
+) -> list[ModelColumns]:
+    """Return the columns of each model; the first one's lead."""
+    return _columns(models, labels, settings, settings.threshold)
+
+
 def _columns(
     models: Sequence[NamedModel],
     labels: Sequence[Label],

@@ -91,9 +91,12 @@ class ForeignTexts:
         found = [text for text in texts if not is_blank(text)]
         self.add(found, self.scripts_of(found))
 
-    def add(self, texts: Sequence[str], scripts: Counter[str]) -> None:
-        """Count ``texts``, none of them blank, whose `scripts_of` somebody else has looked at."""
-        self._texts += len(texts)
+    def add(self, texts: Sequence[str], scripts: Counter[str], *, count: int | None = None) -> None:
+        """Count ``texts``, none of them blank, whose `scripts_of` somebody else has looked at.
+
+        ``count``: of how many ``texts`` are a sample.
+        """
+        self._texts += len(texts) if count is None else count
         self._sample.add(texts)
         self._scripts += scripts
 

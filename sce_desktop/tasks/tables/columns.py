@@ -198,6 +198,12 @@ class ModelColumns:
             Status.BLANK.value if name == f"{alias}_status" else None for name in self.header
         ]
 
+    @property
+    def numbers(self) -> list[str]:
+        """The columns of ``header`` that hold numbers."""
+        words = {f"{self.alias}_{kind}" for kind in ("label", "status", "labels")}
+        return [name for name in self.header if name not in words]
+
     def cells(self, scores: Scores) -> list[list[OutCell]]:
         """Return the cells of each scored row, in the order of ``header``.
 

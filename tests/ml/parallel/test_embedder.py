@@ -68,7 +68,8 @@ def test_vectors_of_several_devices_are_those_of_one(tmp_path: Path, monkeypatch
 def test_all_gpus_are_a_device_where_there_are_several(monkeypatch: pytest.MonkeyPatch) -> None:
     assert with_all(GPUS[:1]) == tuple(GPUS[:1])
     *single, together = with_all(GPUS)
-    assert single == GPUS
+    assert [one.name for one in single] == ["cuda", "cuda:1"]
+    assert [one.description for one in single] == ["Big GPU (GPU 0)", "Big GPU (GPU 1)"]
     assert (together.name, together.description) == (ALL_GPUS, "All GPUs (2 × Big GPU)")
     assert (together.usable, together.memory) == (True, 16)
     broken = Device("cuda:2", "Old GPU", False, "no code for it")

@@ -1,0 +1,1 @@
+"""A table scored by a cluster: parts of its files go to workers, which read, score and write them."""
