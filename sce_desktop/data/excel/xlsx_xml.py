@@ -170,7 +170,7 @@ def extent(stream: IO[bytes], packed: int) -> Extent:
     parser.buffer_size = CHUNK
     first_row = last_row = last_column = rows = cells = 0
     first_column = MAX_COLUMN
-    row = column = counted_row = 0
+    row = column = counted_row = begun = 0
     row_text = ""
     open_value = False  # the text that comes next is a cell's value
     c = v = ""
@@ -224,7 +224,6 @@ def extent(stream: IO[bytes], packed: int) -> Extent:
 
     others: dict[str, Callable[[dict[str, str]], None]] = {}
     parser.StartElementHandler, parser.CharacterDataHandler = root, text
-    begun = 0
     for _piece in parsed(parser, stream):
         if begun - ELEMENTS_A_CELL * cells > MAX_ELEMENTS + packed:
             raise HugeError
