@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from sce_desktop.commands import options
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 
 
@@ -26,5 +27,5 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.research import pretrain
 
     pretrain.run(args.config, args.output, progress=progress, resume=not args.restart, force=args.force)
-    print(f"The model is in {args.output}.")
+    print(f"The model is in {shown(args.output)}.")
     return 0

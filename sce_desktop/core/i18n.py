@@ -20,6 +20,8 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from sce_desktop.core.escapes import in_message
+
 DOMAIN = "sce_desktop"
 LANGUAGES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
 """The languages that there are, by code, in their own names."""
@@ -107,15 +109,15 @@ def right_to_left() -> bool:
 
 
 def _(message: str, /, **values: object) -> str:
-    """Return ``message`` in the chosen language, its placeholders filled with ``values``."""
+    """Return ``message`` in the chosen language, its placeholders filled with ``values`` (see `escapes`)."""
     found = _State.catalogue.gettext(message)
-    return found.format(**values) if values else found
+    return found.format(**_shown(values)) if values else found
 
 
 def pgettext(context: str, message: str, /, **values: object) -> str:
     """Return ``message`` as it is said in ``context``, where one word has two meanings."""
     found = _State.catalogue.pgettext(context, message)
-    return found.format(**values) if values else found
+    return found.format(**_shown(values)) if values else found
 
 
 def N_(message: str) -> str:
@@ -125,7 +127,12 @@ def N_(message: str) -> str:
 
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """Return the form of the message for ``count`` things; ``{count}`` is written as the language does."""
-    return _State.catalogue.ngettext(one, many, count).format(count=number(count), **values)
+    return _State.catalogue.ngettext(one, many, count).format(count=number(count), **_shown(values))
+
+
+def _shown(values: dict[str, object]) -> dict[str, object]:
+    """Return what fills placeholders, without characters that act on a terminal or turn a sentence round."""
+    return {name: in_message(value) for name, value in values.items()}
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.i18n import _, listed, ngettext
 from sce_desktop.core.text import isolated
 
 
 def quoted(name: str) -> str:
     """Write a name in quotes: “Late delivery”."""
-    return _("“{name}”", name=isolated(name))
+    return _("“{name}”", name=isolated(shown(name)))
 
 
 def quoted_names(names: Iterable[str], most: int = 20) -> str:
