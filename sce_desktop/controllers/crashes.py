@@ -90,6 +90,8 @@ class CrashHooks(QObject):
         self._qt_before = qInstallMessageHandler(_log_qt_message)
         with contextlib.suppress(OSError):
             faults_file.parent.mkdir(parents=True, exist_ok=True)
+            if faults_file.exists() and not faults_file.is_file():  # a pipe would keep us waiting
+                raise FileExistsError(faults_file)
             if faults_file.exists():
                 self.last_fault = faults_file.read_text(encoding="utf-8", errors="replace").strip()
             self._faults = faults_file.open("w", encoding="utf-8")
