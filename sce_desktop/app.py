@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import logging
+import os
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QLocale, QSettings, Qt, QTimer, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, QMetaObject, QSettings, Qt, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sce_desktop import __version__, paths
+from sce_desktop import __version__, paths, state_files
+from sce_desktop.console import ending_signals, on_console_close
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.core.i18n import PSEUDO, _, language, right_to_left
+from sce_desktop.core.i18n import N_, PSEUDO, _, language, right_to_left
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
 from sce_desktop.settings import Settings
@@ -28,9 +32,14 @@ from sce_desktop.ui.window.main_window import TITLE, MainWindow
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
+_QUEUED = Qt.ConnectionType.QueuedConnection
 # A thread that reads from SQLite asks for Python's lock at every record. Where another one computes, each
 # wait is 5 ms by default, and a page of rows takes half a second while the window is painted.
 _SWITCH_SECONDS = 0.001
+
+_UNREADABLE = N_(
+    "The layout of the window could not be read and is the default one; the file is kept as {file}."
+)
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +57,6 @@ def main(path: Path | None, settings: Settings) -> int:
             window = make_window(controllers, theme)
             for source in (hooks, *workers):
                 source.crashed.connect(window.show_crash)
-            _close_on_signals(window)
             window.show()
             QTimer.singleShot(0, controllers.projects, controllers.projects.warm_up)
             if path is not None:
@@ -62,9 +70,14 @@ def main(path: Path | None, settings: Settings) -> int:
                     ),
                     "warn",
                 )
-            return app.exec()
+            with _closing_on_signals(window), state_files.hearing(partial(_warn, controllers)):
+                return app.exec()
     finally:
         hooks.remove()
+
+
+def _warn(controllers: Controllers, sentence: str) -> None:
+    controllers.messages.notify_of_program(sentence, "warn")
 
 
 def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
@@ -74,8 +87,24 @@ def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
         real_parts(),
         theme,
         recent=RecentProjects(paths.data_dir() / "recent.json"),
-        state=QSettings(str(paths.config_dir() / "window.ini"), QSettings.Format.IniFormat),
+        state=window_state(paths.config_dir() / "window.ini"),
     )
+
+
+def window_state(file: Path) -> QSettings:
+    """Return what the window remembers; a file that makes no sense is set aside."""
+    try:
+        if (text := state_files.read_text(file)) is not None and "\0" in text:
+            raise state_files.MalformedError("not text")
+        state = QSettings(str(file), QSettings.Format.IniFormat)
+        if state.status() is QSettings.Status.FormatError:
+            raise state_files.MalformedError("no ini file")
+    except state_files.MalformedError as error:
+        state_files.set_aside(file, _UNREADABLE, error)
+        if os.path.lexists(file):  # it could not be renamed, and Qt would wait for a pipe
+            file = file.with_name("window-new.ini")
+        state = QSettings(str(file), QSettings.Format.IniFormat)
+    return state
 
 
 def real_parts() -> Parts:
@@ -209,14 +238,13 @@ def _speak(app: QApplication) -> None:
         app.installTranslator(translator)
 
 
-def _close_on_signals(window: MainWindow) -> None:
+@contextmanager
+def _closing_on_signals(window: MainWindow) -> Iterator[None]:
     """Let Ctrl+C in the terminal, a polite kill and the terminal's end close the window in good order."""
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    hangup = getattr(signal, "SIGHUP", None)  # the terminal was closed that the program was started from
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
-        numbers.append(hangup)
-    for number in numbers:
+    for number in (signal.SIGINT, *ending_signals()):
         signal.signal(number, lambda *_: window.close_unasked())
     timer = QTimer(window, interval=_SIGNALS_MS)
     timer.timeout.connect(lambda: None)
     timer.start()
+    with on_console_close(lambda: QMetaObject.invokeMethod(window, "close_unasked", _QUEUED)):
+        yield
