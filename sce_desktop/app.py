@@ -5,14 +5,17 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTimer, QTranslator
+from PySide6.QtCore import QLibraryInfo, QLocale, QMetaObject, Qt, QTimer, QTranslator
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sce_desktop import __version__, paths
+from sce_desktop import __version__, paths, state_files
+from sce_desktop.console import ending_signals, on_console_close
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import CrashHooks
 from sce_desktop.controllers.jobs import WorkerQueues
@@ -30,9 +33,11 @@ from sce_desktop.ui.window.main_window import TITLE, MainWindow
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
+_QUEUED = Qt.ConnectionType.QueuedConnection
 # A thread that reads from SQLite asks for Python's lock at every record. Where another one computes, each
 # wait is 5 ms by default, and a page of rows takes half a second while the window is painted.
 _SWITCH_SECONDS = 0.001
+
 
 log = logging.getLogger(__name__)
 
@@ -51,7 +56,6 @@ def main(path: Path | None, settings: Settings) -> int:
             window = make_window(controllers, theme)
             for source in (hooks, *workers):
                 source.crashed.connect(window.show_crash)
-            _close_on_signals(window)
             window.show()
             QTimer.singleShot(0, controllers.projects, controllers.projects.warm_up)
             if path is not None:
@@ -67,9 +71,14 @@ def main(path: Path | None, settings: Settings) -> int:
                     ),
                     "warn",
                 )
-            return app.exec()
+            with _closing_on_signals(window), state_files.hearing(partial(_warn, controllers)):
+                return app.exec()
     finally:
         hooks.remove()
+
+
+def _warn(controllers: Controllers, sentence: str) -> None:
+    controllers.messages.notify_of_program(sentence, "warn")
 
 
 def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
@@ -214,14 +223,13 @@ def _speak(app: QApplication) -> None:
         app.installTranslator(translator)
 
 
-def _close_on_signals(window: MainWindow) -> None:
+@contextmanager
+def _closing_on_signals(window: MainWindow) -> Iterator[None]:
     """Let Ctrl+C in the terminal, a polite kill and the terminal's end close the window in good order."""
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    hangup = getattr(signal, "SIGHUP", None)  # the terminal was closed that the program was started from
-    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
-        numbers.append(hangup)
-    for number in numbers:
+    for number in (signal.SIGINT, *ending_signals()):
         signal.signal(number, lambda *_: window.close_unasked())
     timer = QTimer(window, interval=_SIGNALS_MS)
     timer.timeout.connect(lambda: None)
     timer.start()
+    with on_console_close(lambda: QMetaObject.invokeMethod(window, "close_unasked", _QUEUED)):
+        yield

@@ -1,6 +1,7 @@
 """The command line: reads the arguments, runs one command, turns how it ends into an exit code.
 
-0 done, 2 wrong use or bad input (one sentence on stderr), 130 stopped by the user, 1 a bug of ours.
+0 done, 2 wrong use or bad input (one sentence on stderr), 130 stopped by the user, 128 and its number after
+another signal (143 after SIGTERM), 1 a bug of ours.
 Importing this module must stay cheap: commands import what they need when they run.
 """
 
@@ -32,6 +33,7 @@ from sce_desktop.commands import (
     project,
 )
 from sce_desktop.core.errors import Cancelled, LeftInLog, UserError
+from sce_desktop.core.escapes import one_line, shown_lines
 
 EXIT_DONE, EXIT_BUG, EXIT_WRONG, EXIT_STOPPED = 0, 1, 2, 130
 _COMMANDS = (gui, classify, evaluate, finetune, pretrain, paper_data, flops, labels, models, project, doctor)
@@ -65,7 +67,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         scrub_crashes()
     with _checked_stdout():
-        return _main(_prepared(sys.argv[1:] if argv is None else argv))
+        try:
+            return _main(_prepared(sys.argv[1:] if argv is None else argv))
+        except KeyboardInterrupt as stop:  # before the command began
+            return _ended(stop)
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -90,34 +95,45 @@ def gui_main() -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from sce_desktop.terminal import Terminated, terminal_progress
+    from sce_desktop import state_files
+    from sce_desktop.terminal import TerminalProgress, terminal_progress
 
+    progress = TerminalProgress()
     try:
-        with terminal_progress() as progress:
+        with terminal_progress() as progress, state_files.hearing(progress.warn):
             code: int = args.run(args, progress)
             sys.stdout.flush()
         return code
-    except LeftInLog as error:  # whoever does the same again would do it twice
+    except BaseException as error:
+        if progress.ended_by and not isinstance(error, LeftInLog):
+            return _stopped(error, progress.ended_by)
+        return _ended(error)
+
+
+def _stopped(error: BaseException, number: int) -> int:
+    """Return the exit code after the signal ``number``, whatever its exception has become on its way."""
+    log.info("Ended by signal %d (%s).", number, type(error).__name__)
+    what = f" {error}" if isinstance(error, Cancelled) else ""
+    return _fail(f"Stopped.{what}".rstrip(), 128 + number)
+
+
+def _ended(error: BaseException) -> int:
+    if isinstance(error, UserError):
         log.warning("%s", error)
-        return _fail(str(error), EXIT_DONE)
-    except UserError as error:
-        log.warning("%s", error)
-        return _fail(str(error), EXIT_WRONG)
-    except Terminated as end:
-        log.info("Ended by signal %d.", end.number)
-        return _fail("Stopped.", 128 + end.number)
-    except (Cancelled, KeyboardInterrupt) as stop:
+        # after `LeftInLog` whoever does the same again would do it twice
+        return _fail(str(error), EXIT_DONE if isinstance(error, LeftInLog) else EXIT_WRONG)
+    if isinstance(error, Cancelled | KeyboardInterrupt):
         log.info("Stopped by the user.")
-        return _fail(f"Stopped. {stop}".rstrip(), EXIT_STOPPED)
-    except BrokenPipeError:  # whoever read our output has seen enough
+        return _fail(f"Stopped. {error}".rstrip(), EXIT_STOPPED)
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
         _drop(sys.stdout)
         return EXIT_DONE
-    except Exception as error:
-        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
-            name = Path(str(error.filename)).name
-            return _fail(f"The name {name[:40]}… is too long: choose a shorter one.", EXIT_WRONG)
-        log.exception("This is a bug.")
-        raise
+    if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+        name = Path(str(error.filename)).name
+        return _fail(f"The name {name[:40]}… is too long: choose a shorter one.", EXIT_WRONG)
+    if isinstance(error, Exception):
+        log.error("This is a bug.", exc_info=error)
+    raise error
 
 
 def _prepared(arguments: Sequence[str]) -> list[str]:
@@ -155,19 +171,23 @@ def _start(args: argparse.Namespace) -> None:
 
 def _fail(message: str, code: int) -> int:
     with contextlib.suppress(OSError):  # the terminal is gone, or stderr goes to a disk that is full
-        print(f"sce-desktop: {message}", file=sys.stderr, flush=True)
+        print(f"sce-desktop: {one_line(message)}", file=sys.stderr, flush=True)
     return code
 
 
 class _CheckedStdout(io.TextIOBase):
-    """Passes on to ``stream``; where that fails it is the output's fault and no bug of the command."""
+    """Passes on to ``stream``; where that fails it is the output's fault and no bug of the command.
+
+    What acts on a terminal is written out: a label may hold anything.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
         with self._checked():
-            return self._stream.write(text)
+            self._stream.write(shown_lines(text))
+        return len(text)
 
     def flush(self) -> None:
         with self._checked():
@@ -218,5 +238,5 @@ def _guard_streams() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-        with contextlib.suppress(AttributeError):  # a replaced stream
+        with contextlib.suppress(AttributeError, OSError):  # a replaced stream
             getattr(sys, name).reconfigure(errors="backslashreplace")

@@ -14,6 +14,7 @@ from io import TextIOWrapper
 from pathlib import Path
 
 from sce_desktop.core import private, scrubbing
+from sce_desktop.core.escapes import one_line, shown_lines
 
 _FORMAT = "%(asctime)s %(levelname)s %(process)d %(name)s:%(lineno)d %(message)s"
 _MAX_BYTES = 1_000_000
@@ -21,7 +22,20 @@ _LOG_FILES = 5
 _LEFT_OUT = "This is a bug of SCE Desktop. What the exception says is left out: it may quote your texts."
 
 
-class ScrubbedFormatter(logging.Formatter):
+class LineFormatter(logging.Formatter):
+    """Writes out what acts on a terminal: a log is read there. Lines of a trace stay lines."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's lines."""
+        return shown_lines(super().format(record))
+
+    def formatMessage(self, record: logging.LogRecord) -> str:
+        """Return its first line."""
+        record.message = one_line(record.message)
+        return super().formatMessage(record)
+
+
+class ScrubbedFormatter(LineFormatter):
     """Writes no text of the user: see `core.scrubbing` for what is let through."""
 
     def __init__(self, style: str, times: str | None = None, *, traces: bool = True) -> None:
@@ -43,7 +57,9 @@ class ScrubbedFormatter(logging.Formatter):
             )
         )
         error = record.exc_info[1] if record.exc_info else None
-        return f"{line}\n{scrubbing.trace(error)}".rstrip() if error is not None and self._traces else line
+        if error is None or not self._traces:
+            return line
+        return f"{line}\n{shown_lines(scrubbing.trace(error))}".rstrip()
 
 
 class _PrivateFile(logging.handlers.RotatingFileHandler):
@@ -64,7 +80,7 @@ def scrub_crashes() -> None:
     def report(error: BaseException | None) -> None:
         if error is not None and sys.stderr is not None:
             with contextlib.suppress(OSError, ValueError):
-                sys.stderr.write(f"{scrubbing.trace(error)}{_LEFT_OUT}\n")
+                sys.stderr.write(f"{shown_lines(scrubbing.trace(error))}{_LEFT_OUT}\n")
 
     sys.excepthook = lambda _kind, error, _trace: report(error)
     threading.excepthook = lambda arguments: report(arguments.exc_value)
@@ -82,6 +98,8 @@ def start_log(path: Path) -> None:
             root.removeHandler(handler)
             handler.close()
     with contextlib.suppress(OSError):
+        if path.exists() and not path.is_file():  # a pipe would keep whoever opens it waiting
+            raise FileExistsError(path)
         private.make_folder(path.parent)
         handler = _PrivateFile(
             path, maxBytes=_MAX_BYTES, backupCount=_LOG_FILES, encoding="utf-8", delay=True

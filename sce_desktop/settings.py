@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sce_desktop import paths
-from sce_desktop.core import private
+from sce_desktop import paths, state_files
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import LANGUAGES, N_, PSEUDO, _
 from sce_desktop.core.precision import AUTO, PRECISIONS
-from sce_desktop.temporary import temporary_beside
 
 _log = logging.getLogger(__name__)
 
 Value = str | int | float | bool
+
+_UNREADABLE = N_("Your settings could not be read, so the defaults apply; the file is kept as {file}.")
+_PARTLY = N_("Some settings could not be read and have their defaults; the file is kept as {file}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,13 @@ class Setting:
     least: float | None = None
     most: float | None = None
     shown: bool = True  # among the settings; else it is changed elsewhere in the window
+    shape: type | None = None  # of the JSON that a text holds
+
+    def has_type(self, value: object) -> bool:
+        """Whether ``value`` is of this setting's type."""
+        if self.shape is not None and type(value) is str:
+            return not value or _holds(value, self.shape)
+        return type(value) is self.type or (self.type is float and type(value) is int)
 
     def check(self, value: object) -> Value:
         """Return ``value`` in this setting's type.
@@ -47,7 +55,7 @@ class Setting:
         """
         if self.type is float and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
-        if type(value) is not self.type:
+        if not self.has_type(value):
             raise UserError(
                 _(
                     "The setting “{key}” must be of type {type}, not “{value}”.",
@@ -85,6 +93,13 @@ class Setting:
                     )
                 )
         return value  # type: ignore[return-value]
+
+
+def _holds(text: str, shape: type) -> bool:
+    try:
+        return isinstance(json.loads(text), shape)
+    except (ValueError, RecursionError):
+        return False
 
 
 SETTINGS: tuple[Setting, ...] = (
@@ -188,7 +203,7 @@ SETTINGS: tuple[Setting, ...] = (
         N_("Marks words that speak for a label; lists similar labelled rows."),
         shown=False,
     ),
-    Setting("column_widths", str, "", "", "", shown=False),
+    Setting("column_widths", str, "", "", "", shown=False, shape=dict),
     Setting("blind", bool, False, N_("Blind mode"), N_("Hides predictions while you label.")),
     Setting(
         "digit_keys",
@@ -199,7 +214,7 @@ SETTINGS: tuple[Setting, ...] = (
         choices=("rank", "fixed"),
     ),
     Setting("digit_keys_asked", bool, False, "", "", shown=False),
-    Setting("keys", str, "", "", "", shown=False),
+    Setting("keys", str, "", "", "", shown=False, shape=dict),
     Setting("daily_goal", int, 0, "", "", least=0, most=100_000, shown=False),
     Setting("goal_unit", str, "rows", "", "", choices=("rows", "minutes"), shown=False),
     Setting(
@@ -235,25 +250,31 @@ class Settings:
     def load(cls, file: Path | None = None) -> Settings:
         """Read the settings of ``file`` (default: the user's).
 
-        A missing file means defaults, and so does one that cannot be understood: settings must never keep the
-        program from starting. Keys of a newer version are kept; values that are not allowed are ignored.
+        A missing file means defaults, and so does one that cannot be understood, which is set aside: settings
+        must never keep the program from starting. Keys of a newer version are kept; values that are not
+        allowed are ignored, and where their type is another one the file as it was is kept, too.
         """
         settings = cls(file or paths.settings_file())
         try:
-            raw = json.loads(settings.file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            raw = state_files.read_json(settings.file, dict)
+        except state_files.MalformedError as error:
+            state_files.set_aside(settings.file, _UNREADABLE, error)
             return settings
-        except (OSError, ValueError, RecursionError) as error:
-            _log.warning("%s is ignored, it cannot be understood: %s", settings.file, error)
-            return settings
-        for key, value in raw.items() if isinstance(raw, dict) else ():
+        strange = []
+        for key, value in (raw or {}).items():
             if key not in _BY_KEY:
                 settings._unknown[key] = value
                 continue
             try:
                 settings._overrides[key] = _BY_KEY[key].check(value)
-            except UserError:
-                continue
+            except UserError as error:
+                _log.warning("%s", error)
+                if not _BY_KEY[key].has_type(value):
+                    strange.append(key)
+        if strange:
+            state_files.set_aside(settings.file, _PARTLY, ", ".join(strange))
+            with contextlib.suppress(UserError):
+                settings.save()
         return settings
 
     def __getitem__(self, key: str) -> Value:
@@ -277,13 +298,7 @@ class Settings:
             json.dumps(self._unknown | self._overrides, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
         )
         try:
-            private.make_folder(self.file.parent)
-            with temporary_beside(self.file) as aside:
-                with open(aside, "w", encoding="utf-8", opener=private.opener) as stream:
-                    stream.write(text)
-                    stream.flush()
-                    os.fsync(stream.fileno())
-                aside.replace(self.file)
+            state_files.write_text(self.file, text)
         except OSError as error:
             raise UserError(
                 _(

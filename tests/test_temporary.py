@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from sce_desktop import cli, paths, temporary
+from sce_desktop import cli, paths, process, temporary
 from sce_desktop.data.atomic import replacing
 from sce_desktop.ml.hub import folders
+from sce_desktop.store.file.lock import FileLock
 from sce_desktop.temporary import set_aside, sweep, temporary_beside
 
 WORK = """
@@ -159,6 +160,119 @@ def test_a_model_folder_is_replaced_whole(tmp_path: Path) -> None:
         raise ZeroDivisionError
     assert (model / "weights").read_text() == "two"
     assert list(model.parent.iterdir()) == [model]
+
+
+def dead_owner() -> str:
+    """A process of this machine that has ended."""
+    code = "from sce_desktop import process; print(process.owner())"
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+def test_names_of_dead_processes_go_without_any_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list may be lost, and another folder of the program's own may be in use by now."""
+    monkeypatch.setattr(temporary.tempfile, "tempdir", str(tmp_path / "system"))
+    dead, living = dead_owner(), process.owner()
+    where, number, start = living.split("-")
+    reused = f"{where}-{number}-{int(start, 16) - 1:x}"  # the same number, given again
+    elsewhere = f"{'0' * 8}-1-1"
+    places = (tmp_path / "mine", paths.cache_dir(), paths.projects_dir(), tmp_path / "system")
+    kept, gone = [], []
+    for folder in places:
+        folder.mkdir(parents=True, exist_ok=True)
+        for owner, stays in ((dead, False), (reused, False), (living, True), (elsewhere, True)):
+            name = f".sce-{owner}-0123456789ab.partial"
+            files = [folder / part for part in (name, f"{name}-wal", f"{name}-source", f".{name}.lock")]
+            for file in files:
+                file.write_text("half")
+            within = folder / f".sce-{owner}-ba9876543210.partial"
+            within.mkdir()
+            (within / "sheet").write_text("half")
+            (kept if stays else gone).extend([*files, within])
+        for name in (
+            f".sce-{dead}-0123456789ab.old",
+            ".sce-thesis.partial",
+            f".sce-{dead}-x.partial",
+            "a.part",
+        ):
+            (folder / name).write_text("not to be touched")
+            kept.append(folder / name)
+    for owner, found in ((dead, gone), (living, kept)):
+        found.append(tmp_path / "system" / f"sce-desktop-{owner}-abc")
+        found[-1].mkdir()
+    old = places[0] / f".sce-{elsewhere}-00000000000a.partial"
+    old.write_text("half")
+    os.utime(old, (time.time() - 2 * temporary.OTHERS_AGE_S,) * 2)
+    link = places[0] / f".sce-{dead}-00000000000b.partial"
+    link.symlink_to(tmp_path / "system")
+    sweep()  # as a start does: the program's own folders
+    with temporary_beside(places[0] / "out.csv"):  # and a folder that is written to
+        pass
+    assert [path for path in (*gone, old, link) if os.path.lexists(path)] == []
+    assert [path for path in kept if not path.exists()] == []
+    assert (tmp_path / "system").is_dir()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="owners of POSIX")
+def test_what_belongs_to_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = tmp_path / f".sce-{dead_owner()}-0123456789ab.partial"
+    name.write_text("half")
+    me = os.geteuid()
+    monkeypatch.setattr(temporary.os, "geteuid", lambda: me + 1)
+    with temporary_beside(tmp_path / "out.csv"):
+        assert name.exists()
+
+
+def test_a_process_is_dead_only_if_that_is_certain() -> None:
+    where, number, _ = process.owner().split("-")
+    assert not process.is_dead(process.owner())
+    assert process.is_dead(dead_owner())
+    assert process.is_dead(f"{where}-{number}-1")
+    assert not process.is_dead(f"{where}-{number}-0")  # its start was not known
+    assert not process.is_dead(f"00000000-{number}-1")  # of another machine or container
+
+
+def test_a_fork_is_another_process() -> None:
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(writing, process.owner().encode())
+        os._exit(0)
+    found = os.read(reading, 100).decode()
+    assert found != process.owner()
+    os.waitpid(child, 0)
+    os.close(reading)
+    os.close(writing)
+    assert process.is_dead(found)
+
+
+def test_the_lock_of_a_killed_process_goes(tmp_path: Path) -> None:
+    code = (
+        "import os, sys, pathlib\n"
+        "from sce_desktop.store.file.lock import FileLock\n"
+        "locks = [FileLock(pathlib.Path(path)) for path in sys.argv[1:]]\n"
+        "print([lock.acquire() for lock in locks], flush=True)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    names = [tmp_path / name for name in (".a.sce.lock", ".b.sce.lock", ".c.sce.lock")]
+    subprocess.run([sys.executable, "-c", code, *map(str, names)], check=False, stdout=subprocess.DEVNULL)
+    assert [name.exists() for name in names] == [True, True, True]
+    taken = FileLock(names[1])
+    assert taken.acquire()  # somebody has opened that project again
+    names[2].write_text("a file of the user's")
+    sweep()
+    assert [name.exists() for name in names] == [False, True, True]
+    taken.release()
+    assert lists() == []
+
+
+def test_temporary_folders_are_this_users_alone() -> None:
+    with temporary.temporary_folder() as folder:
+        (folder / "file").write_text("x")
+        assert folder.stat().st_mode & 0o077 == 0
+        assert process.owner() in folder.name
+    assert not folder.exists()
 
 
 EXPORT = """

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from sce_desktop.commands import engines, options
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -110,7 +111,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         print(
             f"{report.scored:,} of {plural(report.rows, 'row')} classified into "
             f"{plural(len(report.labels), 'label')} in {report.seconds['total']:.1f} s "
-            f"({report.skipped_blank:,} without text): {report.output}"
+            f"({report.skipped_blank:,} without text): {shown(report.output)}"
         )
         if report.final is not None:
             print(options.final_sentence(report.final))

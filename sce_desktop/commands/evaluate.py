@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import engines, options
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -195,24 +196,24 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     print(f"{size}{_excluded(report.skipped)}{_jointly(args)}")
     if report.multi_label:
         print("Multi-label: a prediction is correct if it is one of the row's gold labels.")
-    width = max(map(len, report.models))
+    width = max(len(shown(name)) for name in report.models)
     print(f"{'':{width}}  accuracy (95% interval)   macro-F1    ECE")
     for name, found in report.models.items():
         low, high = found.accuracy_interval
         print(
-            f"{name:{width}}  {found.accuracy:8.1%} ({low:.1%} to {high:.1%})".ljust(width + 28)
+            f"{shown(name):{width}}  {found.accuracy:8.1%} ({low:.1%} to {high:.1%})".ljust(width + 28)
             + f"{found.macro_f1:8.1%}  {found.ece:5.3f}"
         )
     _print_baselines(report.baselines)
     for name, check in report.orders.items():
-        print(f"{name}: {check.changed:.1%} of predictions change with the order of the labels.")
+        print(f"{shown(name)}: {check.changed:.1%} of predictions change with the order of the labels.")
     return 0
 
 
 def _print_baselines(baselines: dict[str, str]) -> None:
     """Name the model behind each baseline."""
     for alias, model in baselines.items():
-        print(f"{alias}: {model}")
+        print(f"{shown(alias)}: {shown(model)}")
 
 
 def _excluded(skipped: dict[str, int]) -> str:

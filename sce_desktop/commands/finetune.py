@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sce_desktop.commands import finetune_llm, options
 from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.heads import NAMES, Way
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -114,7 +115,7 @@ def _lines(report: FineTuneReport) -> list[str]:
     how = "cross-validated" if report.cross_validated else "held out for validation"
     lines = [
         f"Fine-tuned on {plural(report.train_rows, 'row')} with {plural(len(report.labels), 'label')} "
-        f"in {report.seconds['train']:.1f} s: {report.model}"
+        f"in {report.seconds['train']:.1f} s: {shown(report.model)}"
     ]
     if found.before is not None and found.after is not None and found.logistic is not None:
         lines.append(f"On {plural(found.measured, 'row')}, {how}:")

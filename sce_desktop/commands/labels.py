@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options
 from sce_desktop.core.discovery import MOST_CLUSTERS, MOST_ROWS, SAMPLE_ROWS, Wanted, labels_of
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -105,7 +106,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             }
         )
     else:
-        print("\n".join([*_lines(found), *([f"Written to {args.output}."] if args.output else [])]))
+        print("\n".join([*_lines(found), *([f"Written to {shown(args.output)}."] if args.output else [])]))
     return 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sce_desktop.commands import options
 from sce_desktop.core.errors import already_there
+from sce_desktop.core.escapes import one_line, shown
 from sce_desktop.core.progress import Progress
 
 EXIT_PROBLEMS = 2
@@ -80,7 +81,8 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
         if entry.package:
             whose = f"package {entry.package}"
         whose = entry.problem or whose
-        print(f"{entry.name:24} {entry.kind:10} {entry.size / 1e6:6.0f} MB  {entry.licence:12} {whose}")
+        line = f"{shown(entry.name):24} {entry.kind:10} {entry.size / 1e6:6.0f} MB  {shown(entry.licence):12}"
+        print(f"{line} {shown(whose)}")
     return 0
 
 
@@ -95,7 +97,7 @@ def download(args: argparse.Namespace, progress: Progress) -> int:
             progress.warn(f"{args.name} includes program code. It is not downloaded without --allow-code.")
     with options.if_stopped("The next call resumes the download."):
         folder = models.get_model(args.name, place=args.place, code=args.allow_code, progress=progress)
-    print(f"{args.name} is installed in {folder}.")
+    print(f"{shown(args.name)} is installed in {shown(folder)}.")
     return 0
 
 
@@ -125,7 +127,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     entry = models.add_model(
         args.folder, name=args.name, code=args.allow_code, force=args.force, progress=progress
     )
-    print(f"{entry.name} is installed in {entry.folder}.")
+    print(f"{shown(entry.name)} is installed in {shown(entry.folder)}.")
     return 0
 
 
@@ -134,7 +136,7 @@ def remove(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.scoring import models
 
     models.remove_model(args.name)
-    print(f"{args.name} was removed.")
+    print(f"{shown(args.name)} was removed.")
     return 0
 
 
@@ -149,5 +151,5 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
         options.print_json({"ok": ok, "models": [asdict(one) for one in checked]})
     else:
         for one in checked:
-            print(f"{one.name:24} {'ok' if one.ok else one.problem}  {one.sha256}")
+            print(f"{shown(one.name):24} {'ok' if one.ok else one_line(one.problem)}  {shown(one.sha256)}")
     return 0 if ok else EXIT_PROBLEMS

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.escapes import one_line, shown
 from sce_desktop.core.heads import Way
 from sce_desktop.core.precision import AUTO, PRECISIONS
 from sce_desktop.core.progress import Progress
@@ -49,7 +50,7 @@ def add_hidden_parser(commands: Commands, name: str, help: str) -> argparse.Argu
 
 def quoted(names: Iterable[str]) -> str:
     """Return names as they stand in a sentence."""
-    return ", ".join(f"“{name}”" for name in names)
+    return ", ".join(f"“{shown(name)}”" for name in names)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -330,7 +331,7 @@ def report_choice(choice: Choice, progress: Progress) -> None:
         progress.warn(choice.reason)
         return
     with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
-        print(f"Chosen model: {choice.model}. {choice.reason}", file=sys.stderr, flush=True)
+        print(one_line(f"Chosen model: {choice.model}. {choice.reason}"), file=sys.stderr, flush=True)
 
 
 def say(sentence: str, progress: Progress) -> None:
@@ -338,7 +339,7 @@ def say(sentence: str, progress: Progress) -> None:
     if (close := getattr(progress, "close", None)) is not None:
         close()
     with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
-        print(sentence, file=sys.stderr, flush=True)
+        print(one_line(sentence), file=sys.stderr, flush=True)
 
 
 def choice_facts(choice: Choice | None) -> dict[str, Any]:

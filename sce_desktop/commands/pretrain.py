@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from sce_desktop.commands import options
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 
 
@@ -38,5 +39,5 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         resume=not args.restart,
         force=args.force,
     )
-    print(f"The model is in {args.output}.")
+    print(f"The model is in {shown(args.output)}.")
     return 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sce_desktop.commands import options, project_finetune, project_purge
 from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -135,7 +136,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
         label_set = project.label_set()
         report_unmerged((label.name for label in label_set.labels) if label_set else (), progress)
         _index(project, progress, "The project was created")
-        _print(args, _facts(project), f"{args.project}: {plural(project.row_count(), 'row')}.")
+        _print(args, _facts(project), f"{shown(args.project)}: {plural(project.row_count(), 'row')}.")
     return 0
 
 
@@ -153,7 +154,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
         _print(
             args,
             facts,
-            f"{plural(report.rows, 'row')} added; {args.project} has {project.row_count():,} now.",
+            f"{plural(report.rows, 'row')} added; {shown(args.project)} has {project.row_count():,} now.",
         )
     return 0
 
@@ -213,7 +214,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
                 progress=progress,
             )
         scored = {run.alias: run.scored for run in runs}
-        text = ", ".join(f"{plural(number, 'row')} by {alias}" for alias, number in scored.items())
+        text = ", ".join(f"{plural(number, 'row')} by {shown(alias)}" for alias, number in scored.items())
         warned = options.warnings(progress)
         found = options.choice_facts(choice)
         facts = {
@@ -222,7 +223,7 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             **({"sample": _sample_facts(samples[0])} if samples else {}),
             **({"warnings": warned} if warned else {}),  # else what info says
         }
-        _print(args, facts, f"{args.project}: scored {text}.")
+        _print(args, facts, f"{shown(args.project)}: scored {text}.")
     return 0
 
 
@@ -261,20 +262,22 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project, read_only=True) as project:
         facts = _facts(project)
     lines = [
-        f"{facts['name']}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
+        f"{shown(facts['name'])}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
         f"{facts['duplicates']:,} repeated), text from {options.quoted(facts['text_columns'])}",
         f"labels: {options.quoted(facts['labels']) or 'none yet'}",
         f"joint prediction: {'on' if facts['whole_table'] else 'off'}",
         "annotated: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
-    lines += [f"annotations of {name}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()]
     lines += [
-        f"{version['name']} of {version['base']}: {plural(version['train_rows'], 'row')}"
+        f"annotations of {shown(name)}: {plural(rows, 'row')}" for name, rows in facts["coders"].items()
+    ]
+    lines += [
+        f"{shown(version['name'])} of {shown(version['base'])}: {plural(version['train_rows'], 'row')}"
         + (", in use" if version["active"] else "")
         for version in facts["versions"]
     ]
     lines += [
-        f"scored by {run['alias']} ({run['model']}): {plural(run['scored'], 'row')}, "
+        f"scored by {shown(run['alias'])} ({shown(run['model'])}): {plural(run['scored'], 'row')}, "
         + plural(len(run["labels"]), "label")
         + ("" if run["active"] else ", not shown")
         for run in facts["runs"]
@@ -314,7 +317,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     facts: dict[str, Any] = {"rows": rows, "output": args.output}
-    text = f"{plural(rows, 'row')} written to {args.output}."
+    text = f"{plural(rows, 'row')} written to {shown(args.output)}."
     if final is not None:
         facts["final"] = asdict(final)
         text = f"{text}\n{options.final_sentence(final)}"
@@ -330,7 +333,7 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
     with _open(args.project, read_only=True) as project, stopped:
         replace = check_output(args.copy, force=args.force)
         project.backup(args.copy, progress=progress, overwrite=replace)
-    _print(args, {"copy": args.copy}, f"Copied to {args.copy}.")
+    _print(args, {"copy": args.copy}, f"Copied to {shown(args.copy)}.")
     return 0
 
 
@@ -344,7 +347,7 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
     _print(
         args,
         {"ok": not problems, "problems": problems},
-        "\n".join(problems) or f"{args.project} has no problems.",
+        "\n".join(problems) or f"{shown(args.project)} has no problems.",
     )
     return EXIT_PROBLEMS if problems else 0
 
@@ -358,7 +361,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
     report = Project.repair_file(args.project, args.copy, progress, overwrite=replace)
     text = (
         f"{plural(report.rows, 'row')}, {plural(report.annotations, 'annotation')} and "
-        f"{plural(report.scores, 'score')} rescued into {args.copy}."
+        f"{plural(report.scores, 'score')} rescued into {shown(args.copy)}."
     )
     _print(args, {"copy": args.copy, **asdict(report)}, "\n".join([*report.problems, text]))
     return 0

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from sce_desktop.commands import options
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.heads import NAMES
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 def _lines(version: ModelVersion, *, used: bool) -> list[str]:
     report = version.report
     lines = [
-        f"{version.name} of {version.base}: fine-tuned on {plural(version.train_rows, 'row')}"
+        f"{shown(version.name)} of {shown(version.base)}: fine-tuned on {plural(version.train_rows, 'row')}"
         + (", in use" if used else ""),
     ]
     if not_used := report.left_out.get("sampled"):

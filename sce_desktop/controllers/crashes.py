@@ -67,6 +67,9 @@ class CrashHooks(QObject):
         sys.unraisablehook = self._on_unraisable
         self._qt_before = qInstallMessageHandler(_log_qt_message)
         with contextlib.suppress(OSError):
+            private.make_folder(faults_file.parent)
+            if faults_file.exists() and not faults_file.is_file():  # a pipe would keep us waiting
+                raise FileExistsError(faults_file)
             private.own_file(faults_file)
             if faults_file.exists():
                 self.last_fault = faults_file.read_text(encoding="utf-8", errors="replace").strip()

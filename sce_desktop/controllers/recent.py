@@ -9,11 +9,16 @@ import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from sce_desktop.core import private
-from sce_desktop.temporary import temporary_beside
+from sce_desktop import state_files
+from sce_desktop.core.i18n import N_
 
 _MOST = 12
 _MOST_NUMBER = 1e12  # of rows, or seconds since the epoch
+
+_UNREADABLE = N_(
+    "The list of recent projects could not be read and begins empty; the file is kept as {file}."
+)
+_PARTLY = N_("Some recent projects could not be read and are not listed; the file is kept as {file}.")
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +48,7 @@ class RecentProject:
 
 def _entry(stored: object) -> RecentProject | None:
     """The project that was stored; None if it makes no sense, or a newer version has stored it otherwise."""
-    if not isinstance(stored, dict) or not stored.keys() <= {field.name for field in fields(RecentProject)}:
+    if not isinstance(stored, dict) or _is_newer(stored):
         return None
     path, opened_at = stored.get("path"), stored.get("opened_at")
     counts = [stored.get(name, 0) for name in ("rows", "labelled", "scored")]
@@ -52,6 +57,11 @@ def _entry(stored: object) -> RecentProject | None:
     if not all(type(count) is int and 0 <= count < _MOST_NUMBER for count in counts):
         return None
     return RecentProject(**stored) if abs(opened_at) < _MOST_NUMBER else None  # type: ignore[arg-type]
+
+
+def _is_newer(stored: object) -> bool:
+    """Whether a newer version has stored an entry, which may mean what we cannot know."""
+    return isinstance(stored, dict) and not stored.keys() <= {field.name for field in fields(RecentProject)}
 
 
 class RecentProjects:
@@ -63,16 +73,18 @@ class RecentProjects:
     def all(self) -> list[RecentProject]:
         """Every project of the list, those whose file is gone too."""
         try:
-            entries = json.loads(self._file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            entries = state_files.read_json(self._file, list)
+        except state_files.MalformedError as error:
+            state_files.set_aside(self._file, _UNREADABLE, error)
             return []
-        except (OSError, ValueError, RecursionError) as error:
-            _log.warning("%s is ignored, it cannot be understood: %s", self._file, error)
-            return []
-        found = [_entry(entry) for entry in entries] if isinstance(entries, list) else [None]
+        found = [_entry(entry) for entry in entries or ()]
+        kept = [entry for entry in found if entry is not None]
         if None in found:
             _log.warning("%s: what cannot be understood in it is ignored", self._file)
-        return [entry for entry in found if entry is not None]
+        if any(entry is None and not _is_newer(one) for entry, one in zip(found, entries or (), strict=True)):
+            state_files.set_aside(self._file, _PARTLY, "entries that make no sense")
+            self._write(kept)
+        return kept
 
     def remember(self, path: Path, *, rows: int, labelled: int, scored: int) -> None:
         """Put a project in front with its state."""
@@ -94,7 +106,4 @@ class RecentProjects:
     def _write(self, entries: list[RecentProject]) -> None:
         text = json.dumps([asdict(entry) for entry in entries], ensure_ascii=False, indent=1)
         with contextlib.suppress(OSError):
-            private.make_folder(self._file.parent)
-            with temporary_beside(self._file) as aside:
-                private.write_text(aside, text)
-                aside.replace(self._file)
+            state_files.write_text(self._file, text)

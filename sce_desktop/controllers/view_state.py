@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import json
-import logging
 from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
+from sce_desktop import state_files
 from sce_desktop.controllers.own_columns import OwnColumn, read_columns
 from sce_desktop.controllers.queries import without_filters
-from sce_desktop.core import private
+from sce_desktop.core.i18n import N_
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
-from sce_desktop.temporary import temporary_beside
 
-_log = logging.getLogger(__name__)
-
+_UNREADABLE = N_("The last view of your projects could not be read; the file is kept as {file}.")
 MOST_PROJECTS = 30  # projects
 _TEXTS = ("search", "pattern", "cells")  # of a query
 MOST_ROW_IDS = 20_000  # that are named one by one: the file is written while the window closes
@@ -131,17 +129,12 @@ class ViewState:
 
     def _write(self, states: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
-            private.make_folder(self._file.parent)
-            with temporary_beside(self._file) as aside:
-                private.write_text(aside, json.dumps(states, ensure_ascii=False))
-                aside.replace(self._file)
+            state_files.write_text(self._file, json.dumps(states, ensure_ascii=False))
 
     def _read(self) -> dict[str, Any]:
         try:
-            found = json.loads(self._file.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+            found: dict[str, Any] | None = state_files.read_json(self._file, dict)
+        except state_files.MalformedError as error:
+            state_files.set_aside(self._file, _UNREADABLE, error)
             return {}
-        except (OSError, ValueError, RecursionError) as error:
-            _log.warning("%s is ignored, it cannot be understood: %s", self._file, error)
-            return {}
-        return found if isinstance(found, dict) else {}
+        return found or {}

@@ -20,6 +20,8 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from sce_desktop.core.escapes import in_message
+
 DOMAIN = "sce_desktop"
 LANGUAGES = {"en": "English", "de": "Deutsch", "ar": "العربية"}
 """The languages that there are, by code, in their own names."""
@@ -75,7 +77,7 @@ class Safe(str):
 
 
 def _made(template: str, values: Mapping[str, object]) -> Message:
-    return Message(template.format(**values) if values else template, template, values)
+    return Message(template.format(**_shown(values)) if values else template, template, values)
 
 
 class _State:
@@ -140,7 +142,7 @@ def right_to_left() -> bool:
 
 
 def _(message: str, /, **values: object) -> str:
-    """Return ``message`` in the chosen language, its placeholders filled with ``values``."""
+    """Return ``message`` in the chosen language, its placeholders filled with ``values`` (see `escapes`)."""
     return _made(_State.catalogue.gettext(message), values)
 
 
@@ -157,6 +159,11 @@ def N_(message: str) -> str:
 def ngettext(one: str, many: str, count: int, /, **values: object) -> str:
     """Return the form of the message for ``count`` things; ``{count}`` is written as the language does."""
     return _made(_State.catalogue.ngettext(one, many, count), {"count": number(count), **values})
+
+
+def _shown(values: Mapping[str, object]) -> dict[str, object]:
+    """Return what fills placeholders, without characters that act on a terminal or turn a sentence round."""
+    return {name: in_message(value) for name, value in values.items()}
 
 
 def number(value: float, digits: int = 0) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.i18n import _, listed, ngettext
 from sce_desktop.core.text import isolated
 
@@ -18,7 +19,7 @@ def shortened(name: str) -> str:
 
 def quoted(name: str) -> str:
     """Write a name in quotes, its beginning if it is very long: “Late delivery”."""
-    return _("“{name}”", name=isolated(shortened(name)))
+    return _("“{name}”", name=isolated(shown(shortened(name))))
 
 
 def quoted_names(names: Iterable[str], most: int = 20) -> str:

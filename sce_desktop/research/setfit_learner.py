@@ -9,7 +9,6 @@ import contextlib
 import importlib.util
 import io
 import logging
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.llm.llm_gguf import quiet_transformers
 from sce_desktop.research.few_shot_learning import Draw, Space
+from sce_desktop.temporary import temporary_folder
 
 log = logging.getLogger(__name__)
 
@@ -53,11 +53,11 @@ class SetFit:
         unheard = io.StringIO()  # the library prints its losses, bars and advice, whatever its settings
         try:
             with (
-                tempfile.TemporaryDirectory() as scratch,
+                temporary_folder() as scratch,
                 contextlib.redirect_stdout(unheard),
                 contextlib.redirect_stderr(unheard),
             ):
-                model = self._trained(draw, Path(scratch), progress)
+                model = self._trained(draw, scratch, progress)
                 progress.check()
                 answers: IdArray = model.predict(
                     [self.texts[place] for place in draw.test], as_numpy=True, show_progress_bar=False

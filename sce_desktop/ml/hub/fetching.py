@@ -276,6 +276,9 @@ def _pip_download(requirement: str, folder: Path, name: str, progress: Progress)
     environment = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1"}
     aside = folder / "download"
     shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir()
+    # what pip makes aside goes with it if it is killed
+    environment |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(aside))
     with subprocess.Popen(
         [*command, "--dest", str(aside), requirement],
         stdout=subprocess.DEVNULL,

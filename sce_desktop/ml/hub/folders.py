@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import re
-import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from safetensors import SafetensorError, safe_open
 from tokenizers import Tokenizer
 
-from sce_desktop import paths
+from sce_desktop import paths, state_files
 from sce_desktop.core import private
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
@@ -257,19 +256,16 @@ def known_sha256(file: Path) -> str:
     stat = file.stat()
     state = [stat.st_size, stat.st_mtime_ns]
     try:
-        known = json.loads(memory.read_text(encoding="utf-8"))
+        known = state_files.read_json(memory, dict) or {}
         *seen, sha = known[str(file)]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError):
         known, seen, sha = {}, [], ""
     if seen == state:
         return str(sha)
     sha = file_sha256(file)
     known[str(file)] = [*state, sha]
-    aside = memory.with_name(f".{memory.name}.{uuid.uuid4().hex[:8]}")
     with suppress(OSError):  # it only saves time
-        private.make_folder(memory.parent)
-        private.write_text(aside, json.dumps(known))
-        aside.replace(memory)
+        state_files.write_text(memory, json.dumps(known))
     return sha
 
 

@@ -22,6 +22,7 @@ from sce_desktop.research.pretrain.build import Builder
 from sce_desktop.research.pretrain.config import PretrainConfig
 from sce_desktop.research.pretrain.dual_encoder import TrainedDualEncoder
 from sce_desktop.research.pretrain.train import Trainer
+from sce_desktop.temporary import temporary_beside
 
 _EMBEDDER, _HEAD = "embedder.", "head."
 
@@ -34,9 +35,9 @@ def save_member(trainer: Trainer, path: Path) -> None:
         trainer.average.swap()
     state = {f"{_EMBEDDER}{k}": v for k, v in trainer.dual_encoder.encoder.state_dict().items()}
     state |= {f"{_HEAD}{k}": v for k, v in trainer.head.state_dict().items()}
-    aside = path.with_suffix(".part")
-    save_file({k: v.detach().contiguous().cpu() for k, v in state.items()}, aside)
-    aside.replace(path)
+    with temporary_beside(path) as aside:
+        save_file({k: v.detach().contiguous().cpu() for k, v in state.items()}, aside)
+        aside.replace(path)
     if trainer.average is not None:
         trainer.average.swap()
 

@@ -137,12 +137,16 @@ class PretrainConfig:
 
 def read_config(path: Path) -> PretrainConfig:
     """Read a configuration file. Raises UserError that names the unknown or ill-typed key."""
+    if path.exists() and not path.is_file():  # a pipe would keep whoever opens it waiting
+        raise UserError(f"{path} is not a file: give a configuration file.")
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise UserError(f"There is no configuration file {path}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path.name} is not a valid TOML file: {error}.") from None
+    except OSError as error:
+        raise UserError(f"{path} cannot be read ({error.strerror}): give another file.") from None
     return parse_config(raw)
 
 

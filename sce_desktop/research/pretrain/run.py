@@ -26,6 +26,7 @@ from sce_desktop.research.pretrain.parallel import Followers, check_devices, led
 from sce_desktop.research.pretrain.sets import TrainingData, read_training_data
 from sce_desktop.research.pretrain.state import clear_state, load_state, save_state
 from sce_desktop.research.pretrain.train import Trainer, summary
+from sce_desktop.temporary import temporary_beside
 
 _TRAINING = "training.json"
 _log = logging.getLogger(__name__)
@@ -180,9 +181,9 @@ def _write(
         "torch": torch.__version__,
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu",
     }
-    aside = out / f"{_TRAINING}.part"
-    aside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
-    aside.replace(out / _TRAINING)
+    with temporary_beside(out / _TRAINING) as aside:
+        aside.write_text(json.dumps(facts, indent=1), encoding="utf-8")
+        aside.replace(out / _TRAINING)
 
 
 def _fingerprint(config: PretrainConfig, builder: Builder) -> str:

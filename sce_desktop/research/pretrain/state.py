@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from sce_desktop.research.pretrain.train import Trace, Trainer
+from sce_desktop.temporary import temporary_beside
 
 _WEIGHTS, _FACTS = "training-state.safetensors", "training-state.json"
 
@@ -35,9 +36,9 @@ def save_state(trainer: Trainer, folder: Path, *, fingerprint: str) -> None:
         (_WEIGHTS, lambda p: save_file({k: v.contiguous().cpu() for k, v in tensors.items()}, p)),
         (_FACTS, lambda p: p.write_text(json.dumps(facts), encoding="utf-8")),
     ):
-        aside = folder / f"{name}.part"
-        write(aside)
-        aside.replace(folder / name)
+        with temporary_beside(folder / name) as aside:
+            write(aside)
+            aside.replace(folder / name)
 
 
 def load_state(trainer: Trainer, folder: Path, *, fingerprint: str) -> bool:

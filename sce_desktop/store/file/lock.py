@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from sce_desktop.core.private import FILE
+from sce_desktop.temporary import forget_lock, note_lock
 
 if sys.platform == "win32":
     import msvcrt
@@ -85,6 +86,7 @@ class FileLock:
                 return False
             if self._is_current(stream):
                 self._stream = stream
+                note_lock(self.path)  # else its file would stay for ever where we are killed
                 return True
             stream.close()  # the holder removed this file between our open and our lock: a newer one counts
 
@@ -98,6 +100,7 @@ class FileLock:
                 self.path.unlink(missing_ok=True)
         _drop(stream)
         stream.close()
+        forget_lock(self.path)
         if sys.platform == "win32":  # an open file cannot be removed there; whoever opened it meanwhile wins
             with contextlib.suppress(OSError):
                 self.path.unlink(missing_ok=True)

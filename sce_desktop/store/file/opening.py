@@ -6,7 +6,6 @@ import contextlib
 import logging
 import os
 import sqlite3
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +33,7 @@ from sce_desktop.store.file.placing import (
 from sce_desktop.store.repair import contents
 from sce_desktop.store.repair.damaged import looks_like_project
 from sce_desktop.store.sql import now
+from sce_desktop.temporary import make_folder, remove_folder
 
 _LOG = logging.getLogger(__name__)
 PAGE_BYTES: Final = 8192  # texts are long: a quarter faster to import than with SQLite's 4096
@@ -78,8 +78,8 @@ class _UpdatedCopy(Database):
     """A project of an older version that cannot be written: what is read is an updated copy of it."""
 
     def __init__(self, path: Path, version: int, reason: str, *, immutable: bool) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="sce-desktop-", ignore_cleanup_errors=True)
-        copy = Path(self._folder.name) / path.name
+        self._folder = make_folder()
+        copy = self._folder / path.name
         parameters = "mode=ro&immutable=1" if immutable else "mode=ro"
         try:
             make_file(copy)
@@ -96,14 +96,14 @@ class _UpdatedCopy(Database):
             ):
                 _migrate(connection, version, path)
         except BaseException:
-            self._folder.cleanup()
+            remove_folder(self._folder)
             raise
         super().__init__(copy, read_only_reason=reason)
         self.path = path
 
     def close(self) -> None:
         super().close()
-        self._folder.cleanup()
+        remove_folder(self._folder)
 
 
 def _migrate(connection: sa.Connection, version: int, path: Path) -> None:

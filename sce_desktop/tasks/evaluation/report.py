@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from sce_desktop.data.atomic import replacing
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import Evidence
 from sce_desktop.tasks.insight.findings import FEWEST_SAMPLED, Findings, Group, examples
+from sce_desktop.temporary import temporary_beside
 
 EXAMPLE_LENGTH = 300
 MOST_CELLS = 400
@@ -97,9 +99,11 @@ def write_xlsx(path: Path, report: Report, *, overwrite: bool = True) -> None:
     import xlsxwriter
 
     found = report.findings
-    with replacing(path, overwrite=overwrite) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary, ExitStack() as book_files:
+        scratch = book_files.enter_context(temporary_beside(temporary))
+        scratch.mkdir()
         options = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-        with xlsxwriter.Workbook(temporary, options) as book:
+        with xlsxwriter.Workbook(temporary, {**options, "tmpdir": str(scratch)}) as book:
             styles = {
                 "bold": book.add_format({"bold": True}),
                 "percent": book.add_format({"num_format": _PERCENT}),

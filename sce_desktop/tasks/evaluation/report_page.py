@@ -36,6 +36,8 @@ border-inline-start:3px solid #8886;white-space:pre-wrap;overflow-wrap:anywhere}
 svg{max-width:100%;height:auto}
 @media print{details{display:block}.wide{overflow:visible}tr,blockquote{break-inside:avoid}}
 """)
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+"""Should a text ever pass for markup: no script, no request, no other base for links, nowhere to send."""
 _PAGE = """\
 {%- macro figure(value, ends) -%}
 <td class="n">{{ value }}{% if ends is not none %}<br><small>{{ ends }}</small>{% endif %}</td>
@@ -44,7 +46,7 @@ _PAGE = """\
 <html lang="{{ language }}"{% if right_to_left %} dir="rtl"{% endif %}>
 <head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{{ policy }}">
 <title>{{ report.title }}</title>
 <style>{{ style }}</style></head>
 <body>
@@ -124,6 +126,7 @@ def page(report: Report) -> str:
         language=language(),
         right_to_left=right_to_left(),
         style=_STYLE,
+        policy=_POLICY,
         report=report,
         sentences=[*sentences(found), *report.notes],
         words={

@@ -7,9 +7,7 @@ import importlib.util
 import logging
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, cast
 
 import numpy as np
@@ -22,6 +20,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.vectors import KnownVectors, project_vectors, vector_batches
+from sce_desktop.temporary import temporary_folder
 
 if TYPE_CHECKING:
     from sklearn.decomposition import PCA
@@ -124,11 +123,11 @@ def umap_map(vectors: FloatArray, *, seed: int = 0, progress: Progress) -> Float
     if len(vectors) < 5:
         return pca_map(vectors, seed=seed)
     progress.report(0, None, stage=_("computing the map"))
-    with tempfile.TemporaryDirectory(prefix="sce-desktop-map-") as folder:
-        source, target = Path(folder) / "vectors.npy", Path(folder) / "places.npy"
+    with temporary_folder() as folder:
+        source, target = folder / "vectors.npy", folder / "places.npy"
         np.save(source, vectors, allow_pickle=False)
         arguments = (str(source), str(target), str(seed), str(UMAP_FITTED))
-        with (Path(folder) / "said.txt").open("w+b") as output:
+        with (folder / "said.txt").open("w+b") as output:
             process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "sce_desktop.tasks.insight.umap_process", *arguments],
                 stdin=subprocess.DEVNULL,

@@ -68,7 +68,7 @@ class EvenSample:
             self._seen += 1
 
     def add_of(self, count: int, text: Callable[[int], str]) -> None:
-        """Look at ``count`` more texts, none of them blank, asking for ``text`` of the places that are kept."""
+        """Look at ``count`` more texts, none of them blank; ``text`` is asked for places that are kept."""
         start = self._seen
         while (kept := self._seen + -self._seen % self._step) < start + count:
             self._seen = kept

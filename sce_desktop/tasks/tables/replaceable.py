@@ -56,13 +56,17 @@ def check_output(
         raise UserError(_("{path} is a folder: give a file name.", path=output))
     if not os.path.lexists(output):
         return False
-    if output.exists() and not output.is_file():
+    if not output.exists():  # what it leads to is nobody's to make
+        raise UserError(
+            _("{path} is a link to a file that does not exist: choose another name.", path=output)
+        )
+    if not output.is_file():
         raise UserError(_("{path} is not a file that can be replaced: choose another name.", path=output))
     if is_open(output):
         raise UserError(_("{path} is open: close it there, or choose another name.", path=output))
     if force:
         return True
-    if ours is None or not output.exists():
+    if ours is None:
         raise already_there(output)
     if not is_writable(output):
         raise already_there(output, "is write-protected")

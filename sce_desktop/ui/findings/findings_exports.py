@@ -13,6 +13,7 @@ from sce_desktop.controllers import findings_work
 from sce_desktop.controllers.findings_work import Answer
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.escapes import Verbatim
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save
 
@@ -61,7 +62,9 @@ class FindingsExports(QObject):
         project = self._workspace.project
         if project is None or self.answer is None:
             return
-        suggested = project.path.with_name(_("{project} findings", project=project.path.stem) + ending)
+        suggested = project.path.with_name(
+            _("{project} findings", project=Verbatim(project.path.stem)) + ending
+        )
         ask_save(self._panel, title, filters, self.save_to, at=str(suggested), suffix=ending)
 
     def save_to(self, path: Path, replace: bool = False) -> None:

@@ -11,9 +11,9 @@ with the program.
 
 from __future__ import annotations
 
+import atexit
 import functools
 import logging
-import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import Qt
@@ -23,6 +23,7 @@ from shiboken6 import isValid
 
 from sce_desktop import paths
 from sce_desktop.core.i18n import Safe
+from sce_desktop.temporary import make_folder, remove_folder
 from sce_desktop.ui.kit.theme import MARK_RADIUS, px, tokens
 
 log = logging.getLogger(__name__)
@@ -33,8 +34,10 @@ _MIRRORED = {"left": "right", "right": "left", "undo": "redo", "redo": "undo"}
 
 
 @functools.cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="sce-desktop-icons-", ignore_cleanup_errors=True)
+def _folder() -> Path:
+    folder = make_folder()
+    atexit.register(remove_folder, folder)
+    return folder
 
 
 @functools.cache
@@ -45,7 +48,7 @@ def svg_file(name: str, colour: str) -> str:
     except OSError:
         log.warning("There is no icon named %s", Safe(name))  # every button has words too
         return ""
-    file = Path(_folder().name) / f"{name}-{colour.lstrip('#')}.svg"
+    file = _folder() / f"{name}-{colour.lstrip('#')}.svg"
     file.write_text(source.replace("currentColor", colour), encoding="utf-8")
     return file.as_posix()
 

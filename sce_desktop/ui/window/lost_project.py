@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.escapes import Verbatim
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.kit.files import PROJECT_FILTER
@@ -129,7 +130,7 @@ class LostProject(QObject):
         """Choose where all of the project goes."""
         project = self._workspace.project
         if project is not None:
-            stem = _("{name} (saved)", name=project.path.stem)
+            stem = _("{name} (saved)", name=Verbatim(project.path.stem))
             at = project.path.with_name(f"{stem}{project.path.suffix}")
             while not at.parent.is_dir() and at.parent != at.parent.parent:
                 at = at.parent.parent / at.name

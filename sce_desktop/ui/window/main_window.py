@@ -34,6 +34,7 @@ from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
 from sce_desktop.core.choices import Counts
+from sce_desktop.core.escapes import Verbatim
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.focus.focus_view import FocusView
@@ -242,7 +243,7 @@ class MainWindow(QMainWindow):
         self._choose_copy(
             _("Repair to a new project"),
             lambda copy, replace: self._controllers.projects.repair_project(path, copy, replace),
-            at=str(free_path(path.parent, _("{name} (repaired)", name=path.stem))),
+            at=str(free_path(path.parent, _("{name} (repaired)", name=Verbatim(path.stem)))),
         )
 
     @Slot()
@@ -498,11 +499,14 @@ class MainWindow(QMainWindow):
             self._close()
 
     def _close(self) -> None:
+        if not self.isEnabled():  # it is closing: a shell passes on a signal that the system has sent already
+            return
         self._save()
         self.setEnabled(False)
         self._controllers.messages.notify_of_program(_("Finishing…"))
         self._controllers.projects.shut_down()
 
+    @Slot()
     def close_unasked(self) -> None:
         """Close the window as the system wants it: what needs an answer is done without one."""
         self.lost.watch.blockSignals(True)
