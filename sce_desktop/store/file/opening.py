@@ -111,11 +111,7 @@ def _migrate(connection: sa.Connection, version: int, path: Path) -> None:
     try:
         migrations.migrate(connection, version)
     except sa.exc.DBAPIError as error:
-        if error_code(error) not in (
-            sqlite3.SQLITE_ERROR,
-            sqlite3.SQLITE_CONSTRAINT,
-            sqlite3.SQLITE_MISMATCH,
-        ):
+        if error_code(error) not in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT):
             raise
         raise DamagedProject(path, _("is damaged (it cannot be updated from its older format)")) from error
     except sqlite3.OperationalError as error:  # of a statement that goes round SQLAlchemy

@@ -5,7 +5,6 @@ With those of `records` and `relations` these are all that the store relies on.
 
 from __future__ import annotations
 
-import math
 import sqlite3
 from collections.abc import Callable
 from typing import Any, Final
@@ -33,6 +32,7 @@ _SMALL: Final = (
     "coders",
 )
 _FAR: Final = 20_000_000  # a row with a greater number needs as many rows, or arrays grow for nothing
+_HUGE: Final = 1e300  # beyond it a number is not finite
 _BATCH: Final = 5_000
 _ROUNDING: Final = 1e-4
 _STORED: Final = np.dtype("<f4")
@@ -110,41 +110,43 @@ def _check_ends(plain: sqlite3.Connection, last: int) -> None:
     ):
         of_table = (f"(SELECT {end}({column}) FROM {table})" for end in ("min", "max"))
         ends = _ends(plain, f"SELECT {', '.join(of_table)}")
-        _check_range(table, column, ends, most)
+        _check_range(plain, table, column, ends, most)
     for (coder_id,) in plain.execute("SELECT id FROM coders").fetchall():
         of_coder = f"FROM other_annotations WHERE coder_id = {coder_id:d}"
         ends = _ends(plain, f"SELECT (SELECT min(row_id) {of_coder}), (SELECT max(row_id) {of_coder})")
-        _check_range("other_annotations", "row_id", ends, last)
+        _check_range(plain, "other_annotations", "row_id", ends, last)
 
 
-def _check_range(table: str, column: str, ends: tuple[Any, ...], most: int) -> None:
+def _check_range(
+    plain: sqlite3.Connection, table: str, column: str, ends: tuple[Any, ...], most: int
+) -> None:
     for end in ends:
-        if end is None:
+        if end is None or (isinstance(end, int) and 0 < end <= most):
             continue
-        if not isinstance(end, int):
-            raise malformed(table, column, None)
-        if column == "row_id" and not 0 < end <= most:
-            raise Malformed(_("table {table} refers to rows that do not exist", table=table))
-        if not 0 < end <= most:
-            raise malformed(table, column, None)
+        found = plain.execute(f"SELECT row_id FROM {table} WHERE {column} = ? LIMIT 1", (end,)).fetchone()
+        raise malformed(table, column, found[0] if found else None)
 
 
 def _check_run(plain: sqlite3.Connection, run_id: int, labels: int, scored: int, last: int) -> None:
     if scored > last:
         raise malformed("runs", "scored", run_id)
-    indexed = ("row_id", "top", "confidence", "margin")
-    ends = [f"{end}({column})" for column in indexed for end in ("min", "max")]
+    bounds = {
+        "row_id": (1, last),
+        "top": (0, labels - 1),
+        "confidence": (-_HUGE, _HUGE),
+        "margin": (-_HUGE, _HUGE),
+    }
+    ends = [f"{end}({column})" for column in bounds for end in ("min", "max")]
     of_run = (f"(SELECT {end} FROM scores WHERE run_id = {run_id:d})" for end in ends)
     found = _ends(plain, f"SELECT {', '.join(of_run)}")
     if found[0] is None:
         return
-    if not all(isinstance(number, int | float) for number in found):
-        raise Malformed(_("predictions in it are not numbers"))
-    first, greatest, least, best, *probabilities = found
-    if first < 1 or greatest > last or least < 0 or best >= labels:
-        raise Malformed(_("predictions in it do not fit its rows and labels"))
-    if not all(map(math.isfinite, probabilities)):
-        raise Malformed(_("predictions in it are not numbers"))
+    for place, (column, (least, most)) in enumerate(bounds.items()):
+        for end in found[2 * place : 2 * place + 2]:
+            if not isinstance(end, int | float) or not least <= end <= most:
+                wrong = f"SELECT row_id FROM scores WHERE run_id = ? AND {column} = ? LIMIT 1"
+                record = plain.execute(wrong, (run_id, end)).fetchone()
+                raise malformed("scores", column, record[0] if record else None)
 
 
 def _ends(plain: sqlite3.Connection, statement: str) -> tuple[Any, ...]:
