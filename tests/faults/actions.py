@@ -60,8 +60,9 @@ def actions(project: Project, seed: int) -> Iterator[str]:
     bulk.STEP = STEP  # type: ignore[misc]
     for number in range(10**9):
         action = draw.choices(list(_ACTIONS), list(_ACTIONS.values()))[0]
-        if action in _WITHOUT_LABELS or _labels(project):  # which may be undone, too
-            action(project, draw, number)
+        if action not in _WITHOUT_LABELS and not _labels(project):  # they were undone, too
+            action = _add_label
+        action(project, draw, number)
         yield action.__name__.strip("_")
 
 

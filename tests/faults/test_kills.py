@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,12 @@ from pathlib import Path
 import pytest
 
 from sce_desktop import paths
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.insight import bulk
 from sce_desktop.temporary import sweep
+from tests.faults import actions
 from tests.faults.kills import Found, table
+from tests.faults.people import Labelling
 
 ROOT = Path(__file__).parents[2]
 KILLS = int(os.environ.get("SCE_DESKTOP_KILLS", "300"))
@@ -41,6 +46,31 @@ def test_the_list_of_a_process_that_died_before_it_wrote_is_swept(written: bytes
     file.write_bytes(written)
     sweep()
     assert not file.exists()
+
+
+@pytest.mark.parametrize("never_written", [0, 1, 2])
+def test_an_action_that_was_acknowledged_and_is_not_there_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, never_written: int
+) -> None:
+    """As a program would do that acknowledges what it has not written yet."""
+    monkeypatch.setattr(bulk, "STEP", bulk.STEP)  # which the actions change
+    for name in ("people.sce", "again.sce", "more.sce"):
+        with Project.create(tmp_path / name) as project:
+            actions.fill(project)
+    seed = random.Random(6).getrandbits(32)
+    done = 12
+    with Project.open(tmp_path / "people.sce") as project:
+        for _ in zip(range(done), actions.actions(project, seed), strict=False):
+            pass
+    with Project.open(tmp_path / "more.sce") as project:
+        doing = actions.actions(project, seed)
+        told = [next(doing) for _ in range(done + never_written)]
+    (tmp_path / "more.sce").unlink()
+    found = Found()
+    Labelling().check(tmp_path, random.Random(6), told, found)
+    assert bool(found.lost) == bool(never_written)
+    assert found.damaged == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_table_counts_what_is_wrong() -> None:
