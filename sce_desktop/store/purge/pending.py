@@ -40,8 +40,16 @@ class Pending:
 
 
 def note_of(project: Path) -> Path:
-    """Return where the note of a project lies."""
-    return project.with_name(f".{project.name}.purge")
+    """Return where the note of a project lies; its name is as long as that of the lock."""
+    return project.with_name(f".{project.name}.wipe")
+
+
+def exists(project: Path) -> bool:
+    """Whether there is a note, be it readable or not."""
+    try:
+        return note_of(project).exists()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def write(project: Path, pending: Pending) -> None:

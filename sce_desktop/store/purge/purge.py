@@ -73,8 +73,9 @@ def finish(path: Path) -> str:
     Raises:
         UserError: Something that was to go is still there: nobody is to work with that.
     """
-    path = path.resolve()
-    if not pending.note_of(path).exists() or not _can_write(path):
+    with contextlib.suppress(OSError, ValueError, RuntimeError):  # reported by whoever opens it
+        path = path.resolve()
+    if not pending.exists(path) or not _can_write(path):
         return ""
     order = pending.read(path)
     try:
