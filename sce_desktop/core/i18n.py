@@ -62,7 +62,7 @@ class Message(str):
         made.template, made.values = template, values
         return made
 
-    def __getnewargs__(self) -> tuple[str, str, Mapping[str, object]]:
+    def __getnewargs__(self) -> tuple[str, str, Mapping[str, object]]:  # type: ignore[override]
         return str.__str__(self), self.template, self.values
 
     def __str__(self) -> str:

@@ -338,9 +338,6 @@ def work_in(
     with replaced("sce_desktop.data.writers", "_write_csv"):
         controllers.projects.export_table(ExportChoices(work / "no.csv"))
         reached("export crash")
-    with replaced("sce_desktop.ml.sce.model:SCEModel", "probabilities"):
-        controllers.scorer.rescore()
-        reached("model crash")
     with replaced("sce_desktop.ml.finetune.fitting:Fitter", "fit"):
         controllers.tuner.start(FinetuneSettings(epochs=5))
         reached("fine-tune crash")
