@@ -103,7 +103,7 @@ def native_embedder(
     own = settings.get("max_seq_length") or _optional(folder / "tokenizer_config.json").get(
         "model_max_length"
     )
-    own = int(own) if type(own) in (int, float) and 0 < own < float("inf") else 512
+    own = int(own) if isinstance(own, int | float) and 0 < own < float("inf") else 512
     limit = min(own, encoder_config.max_position_embeddings)
     tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER, trusted=trusted)
     if not trusted:

@@ -421,6 +421,7 @@ class SCEModel(
                 local_files_only=local_files_only,
                 **{k: options.pop(k) for k in _HUB_OPTIONS if k in options},
             )
+        catalog.check_folder(Path(folder))
         read_config(folder)  # before the mixin reads it without our checks
         model: SCEModel = super().from_pretrained(folder, local_files_only=local_files_only, **options)
         return model
@@ -437,6 +438,7 @@ class SCEModel(
         **_mixin: Any,
     ) -> SCEModel:
         folder = Path(model_id)
+        catalog.check_folder(folder)
         config = read_config(folder)
         trusted = catalog.is_trusted(folder)
         tokenizer: Tokenizer | None = None

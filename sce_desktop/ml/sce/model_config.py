@@ -14,7 +14,7 @@ from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.bert import EncoderConfig
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import folders
 from sce_desktop.ml.hub.bounds import finite, whole
 from sce_desktop.ml.sce.head import HeadConfig
 from sce_desktop.ml.sce.sce import SCEConfig
@@ -208,7 +208,6 @@ def read_config(folder: Path) -> ModelConfig:
                 found=found,
             )
         )
-    catalog.check_folder(folder)
     version = raw.get("format", 0)
     if type(version) is not int:
         raise UserError(
