@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sce_desktop import paths, state_files
 from sce_desktop.core.errors import UserError
@@ -21,6 +21,9 @@ Value = str | int | float | bool
 
 _UNREADABLE = N_("Your settings could not be read, so the defaults apply; the file is kept as {file}.")
 _PARTLY = N_("Some settings could not be read and have their defaults; the file is kept as {file}.")
+
+
+_Kind: TypeAlias = type  # `Setting` has a field of that name
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Setting:
     least: float | None = None
     most: float | None = None
     shown: bool = True  # among the settings; else it is changed elsewhere in the window
-    shape: type | None = None  # of the JSON that a text holds
+    shape: _Kind | None = None  # of the JSON that a text holds
 
     def has_type(self, value: object) -> bool:
         """Whether ``value`` is of this setting's type."""

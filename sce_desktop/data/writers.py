@@ -113,13 +113,13 @@ def written_columns(path: Path, columns: Sequence[str]) -> list[str]:
 class _Counted:
     """The batches, counted, checked for their width and reported to ``progress``."""
 
-    def __init__(self, batches: Iterable[Rows], width: int, progress: Progress) -> None:
+    def __init__(self, batches: Iterable[Rows | CSVText], width: int, progress: Progress) -> None:
         self._batches = batches
         self._width = width
         self._progress = progress
         self.rows = 0
 
-    def __iter__(self) -> Iterator[Rows]:
+    def __iter__(self) -> Iterator[Any]:
         for batch in self._batches:
             self._progress.check()
             widths = (batch.width,) if isinstance(batch, CSVText) else map(len, batch)
@@ -138,7 +138,7 @@ def number(value: Any) -> int | float:
 def _write_csv(
     target: Path,
     columns: Sequence[str],
-    batches: Iterable[Rows],
+    batches: Iterable[Rows | CSVText],
     delimiter: str,
     *,
     excel_safe: bool,

@@ -8,7 +8,8 @@ from __future__ import annotations
 import functools
 import sqlite3
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple, TypeVar, get_args
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar, get_args
 
 import sqlalchemy as sa
 
@@ -201,7 +202,8 @@ LENIENT: Final = {
 _Record = TypeVar("_Record", bound=Sequence[Any])
 
 
-class Wrong(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Wrong:
     """How many records of a table hold in a column what it cannot, and the first of them."""
 
     table: str

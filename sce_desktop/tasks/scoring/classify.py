@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -240,7 +240,7 @@ def block_plan(work: _Work, settings: ClassifySettings, shape: Shape, delimiter:
     base, fitted = main.model, getattr(main.model, "model", None)
     reference = None
     if main.whole_table and fitted is not None:
-        base, reference = fitted, Reference.of(base)  # type: ignore[arg-type]
+        base, reference = fitted, Reference.of(base)
     return BlockPlan(
         settings.model,
         tuple(settings.baselines),
@@ -339,7 +339,7 @@ class _Work:
         kept.rewind()
         self.kept = kept
 
-    def classified(self, table: Table, text_at: Sequence[int], size: int) -> Iterator[list[list[OutCell]]]:
+    def classified(self, table: Table, text_at: Sequence[int], size: int) -> Generator[list[list[OutCell]]]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""
         shape = Shape(table.columns, tuple(text_at))
         unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]

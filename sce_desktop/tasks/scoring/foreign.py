@@ -23,6 +23,7 @@ from sce_desktop.core.languages import (
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel
 from sce_desktop.core.scripts import foreign_script
+from sce_desktop.core.tables import Cell
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.languages import EvenSample, languages_of
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -100,10 +101,12 @@ class ForeignTexts:
         self._sample.add(texts)
         self._scripts += scripts
 
-    def add_of(self, count: int, text: Callable[[int], str], scripts: Counter[str]) -> None:
-        """Count ``count`` texts as `add` does, asking for ``text`` only where one is looked at."""
-        self._texts += count
-        self._sample.add_of(count, text)
+    def add_of(
+        self, rows: Sequence[Sequence[Cell]], text_of: Callable[[Sequence[Cell]], str], scripts: Counter[str]
+    ) -> None:
+        """Count the texts of ``rows``, none of them blank, as `add` does; only some are asked for."""
+        self._texts += len(rows)
+        self._sample.add_of(len(rows), lambda place: text_of(rows[place]))
         self._scripts += scripts
 
     def scripts_of(self, texts: Iterable[str]) -> Counter[str]:

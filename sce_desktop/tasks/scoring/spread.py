@@ -7,7 +7,7 @@ The vector cache is not asked: a GPU makes a vector in less time than the cache 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -51,7 +51,7 @@ class Spread:
 
     def classified(
         self, table: Table, plan: BlockPlan, size: int, counts: Counts, progress: Progress
-    ) -> Iterator[list[list[OutCell]] | CSVText]:
+    ) -> Generator[list[list[OutCell]] | CSVText]:
         """Yield all rows of ``table`` with the models' cells behind the original ones, ``size`` at a time.
 
         Raises:
@@ -77,9 +77,7 @@ class Spread:
                     texts = map(plan.shape.text_of, block)
                     counts.foreign.add([text for text in texts if not is_blank(text)], found.scripts)
                 else:  # the usual case, in which this process need not look at every text
-                    counts.foreign.add_of(
-                        len(block), lambda place, block=block: plan.shape.text_of(block[place]), found.scripts
-                    )
+                    counts.foreign.add_of(block, plan.shape.text_of, found.scripts)
                 counts.rows += len(found.rows)
                 counts.blank += found.blank
                 counts.cut += found.cut

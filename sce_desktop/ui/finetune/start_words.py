@@ -47,7 +47,7 @@ def excluded_words(rows: Mapping[str, int]) -> str:
         found.append(
             ngettext("{count} row of an audit sample", "{count} rows of audit samples, with duplicates", n)
         )
-    if n := rows.get(SAMPLED):
+    if n := rows.get(SAMPLED, 0):
         found.append(
             ngettext(
                 "{count} row beyond the random sample that is learned from, stratified by label",
