@@ -208,14 +208,14 @@ class Wrong:
 
     table: str
     column: str
-    count: int
+    times: int
     record: int
 
     def __str__(self) -> str:
         return ngettext(
             "{count} record of table {table} has an invalid “{column}” (record {record}).",
             "{count} records of table {table} have an invalid “{column}”, first in record {record}.",
-            self.count,
+            self.times,
             table=self.table,
             column=self.column,
             record=self.record,
