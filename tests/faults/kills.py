@@ -52,7 +52,7 @@ class Operation(Protocol):
 
     name: str
     share: float  # of the kills, beside those of the others
-    steps: int  # moments are drawn from the time that so many acknowledgements take
+    steps: int  # it is killed within so many acknowledgements
     slow_start: bool  # it tells itself when it has begun
 
     def prepare(self, material: Path, folder: Path) -> None:
@@ -77,7 +77,7 @@ def rehearse(
 ) -> dict[str, Found]:
     """Kill ``kills`` times, shared out over the operations, and return what was found by name.
 
-    Moments are drawn from ``spans`` (see `measure`). After ``seconds`` no more.
+    ``spans``: by operation, see `measure`. After ``seconds`` no more.
     """
     end = time.monotonic() + seconds
     order = _shared_out(operations, kills)
@@ -128,13 +128,15 @@ def measure(operation: Operation, material: Path, folder: Path, seed: int) -> fl
 
 
 def kill_once(operation: Operation, material: Path, folder: Path, *, seed: int, seconds: float) -> Found:
-    """Kill one operation within ``seconds``, when ``seed`` says; the folder is removed if all is well."""
+    """Kill one operation once; the folder is removed if all is well.
+
+    ``seed`` draws after which acknowledgement, and how far into what comes next. ``seconds``: see `measure`.
+    """
     files = folder / "files"
     files.mkdir(parents=True)
     operation.prepare(material, files)
-    moment = random.Random(f"moment {seed}").uniform(0, seconds)
     try:
-        told, in_the_middle = _work_and_kill(operation, folder, seed, moment)
+        told, in_the_middle = _work_and_kill(operation, folder, seed, seconds)
         found = _checked(operation, folder, seed, told)
         found.in_the_middle = int(in_the_middle)
     except DiedError as death:
@@ -159,11 +161,17 @@ def _working(operation: Operation, folder: Path, seed: int) -> Callable[[Tell], 
     return work
 
 
-def _work_and_kill(operation: Operation, folder: Path, seed: int, moment: float) -> tuple[list[str], bool]:
+def _work_and_kill(operation: Operation, folder: Path, seed: int, seconds: float) -> tuple[list[str], bool]:
     child, reader = _fork(_working(operation, folder, seed), folder)
     said, ended = _read(reader, until=f"{BEGUN}\n".encode(), seconds=PATIENCE_S)
-    if not ended:
-        more, ended = _read(reader, until=f"{ENDED}\n".encode(), seconds=moment)
+    draw, began = random.Random(f"moment {seed}"), time.monotonic()
+    steps = draw.randrange(operation.steps)
+    while not ended and said.count(b"\n") <= steps:  # the first line says that it has begun
+        more = os.read(reader, 1 << 16)
+        said, ended = said + more, not more or more.endswith(f"{ENDED}\n".encode())
+    if not ended:  # and somewhere in what comes next, as fast as this child is
+        step = (time.monotonic() - began) / steps if steps else seconds / operation.steps
+        more, _ = _read(reader, until=f"{ENDED}\n".encode(), seconds=draw.uniform(0, 1.5 * step))
         said += more
     with contextlib.suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
