@@ -70,7 +70,7 @@ def opened(place: str) -> tuple[Any, str]:
     import fsspec
 
     try:
-        return fsspec.core.url_to_fs(place)  # type: ignore[no-any-return]
+        return fsspec.core.url_to_fs(place)
     except (ImportError, ValueError) as error:
         raise UserError(_("{place} cannot be opened: {reason}", place=place, reason=str(error))) from None
 
