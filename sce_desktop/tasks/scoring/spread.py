@@ -20,6 +20,7 @@ from sce_desktop.data.tables import Table
 from sce_desktop.tasks.scoring.blocks import BlockPlan, ScoredBlock
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.models import ModelSource
+from sce_desktop.tasks.scoring.timing import TimedCache
 
 
 class Counts(Protocol):
@@ -29,6 +30,7 @@ class Counts(Protocol):
     blank: int
     cut: int
     model_seconds: float
+    cache: TimedCache
     foreign: ForeignTexts
 
 
@@ -81,6 +83,7 @@ class Spread:
                 counts.rows += len(found.rows)
                 counts.blank += found.blank
                 counts.cut += found.cut
+                counts.cache.seconds += found.embed_seconds / len(self.processes)
                 counts.model_seconds += found.model_seconds / len(self.processes)
                 progress.report(counts.rows, table.estimated_rows, stage=_("classifying"))
                 yield found.rows
