@@ -80,7 +80,7 @@ def led(trainer: Trainer, followers: Followers, progress: Progress) -> Iterator[
                 raise
         finally:
             trainer.ranks = None
-            _leave(trainer, processes)
+            _leave(trainer, together=trainer.step_number >= trainer.config.optim.steps)
             for pipe in pipes:
                 pipe.close()  # which they wait for
             for process in processes:
@@ -153,13 +153,11 @@ def _join(trainer: Trainer, ranks: Ranks, meeting: Path) -> None:
     trainer.ranks = ranks
 
 
-def _leave(trainer: Trainer, processes: Sequence[Any]) -> None:
-    if not dist.is_initialized():
+def _leave(trainer: Trainer, *, together: bool) -> None:
+    """End the group of processes. With NCCL that waits for the others, who do so only after the last step."""
+    if not dist.is_initialized() or (trainer.device.type == "cuda" and not together):
         return
-    whole = all(process.is_alive() for process in processes)
     if trainer.device.type == "cuda":
-        if not whole:
-            return  # what waits for the one that failed would wait for ever
         torch.cuda.synchronize(trainer.device)  # steps under way need the others
     dist.destroy_process_group()
 
@@ -177,6 +175,7 @@ def _follow(pipe: Connection, followers: Followers, rank: int, meeting: str) -> 
         pipe.send(("", "ready"))
         _join(trainer, Ranks(rank, len(followers.devices)), Path(meeting))
         trainer.run(SilentProgress())
+        _leave(trainer, together=True)
         threading.Event().wait()  # for the leader, which may validate, write and then close
     except Exception as error:
         with suppress(OSError):
