@@ -124,7 +124,9 @@ def test_a_shape_of_unknown_bits_is_refused_and_others_keep_their_name() -> None
 
 def test_published_weights_with_blocks() -> None:
     table, _ = _table(rows=9, width=64)
-    config = EncoderConfig(vocab_size=9, hidden_size=64, num_hidden_layers=0, token_bits=4)
+    config = EncoderConfig(
+        vocab_size=9, hidden_size=64, num_hidden_layers=0, num_attention_heads=4, token_bits=4
+    )
     at = "bert.embeddings."
     state = {
         f"{at}word_embeddings.blocks": table.blocks,
