@@ -178,7 +178,7 @@ def test_root_of_a_table_or_index_is_not_needed(damaged: Path, name: str) -> Non
     if name in ("rows", "scores", "annotation_labels"):  # other tables say that nothing is missing
         assert report.problems == ()
     if name == "runs":
-        assert f"{COUNT:,} predictions belong to lost runs: score again." in report.problems
+        assert f"{COUNT:,} predictions belong to lost runs, first of row 1: score again." in report.problems
     if name not in ("project", "labels", "label_sets", "marks"):
         assert everything(damaged.with_name("copy.sce")) == before
 
