@@ -102,9 +102,14 @@ def remove_folder(folder: Path) -> None:
     _forget(folder)
 
 
-def note_lock(path: Path) -> None:
-    """Put the lock file ``path``, which this process holds, on its list: locks go, their files stay."""
+def note_lock(path: Path) -> bool:
+    """Put the lock file ``path`` on the list of this process, before it is made: locks go, their files stay.
+
+    Returns whether it was not there yet.
+    """
+    new = str(path) not in _active
     _note(path, kind="lock")
+    return new
 
 
 def forget_lock(path: Path) -> None:

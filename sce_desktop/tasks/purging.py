@@ -10,6 +10,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, listed, ngettext, number
 from sce_desktop.core.purging import PurgeEffect, PurgeReport
 from sce_desktop.core.query import RowQuery
+from sce_desktop.core.quoting import quoted
 from sce_desktop.store.project import Project
 
 
@@ -170,4 +171,4 @@ def describe_report(report: PurgeReport, *, with_copies: bool) -> list[str]:
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return listed([f"“{name}”" for name in names])
+    return listed([quoted(name) for name in names])

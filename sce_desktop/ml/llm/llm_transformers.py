@@ -219,6 +219,7 @@ def load_lm(folder: Path, *, name: str = "", device: str | torch.device = "cpu")
         tokenizer = AutoTokenizer.from_pretrained(
             folder, local_files_only=True, **({"gguf_file": gguf.name} if gguf else {})
         )
+        tokenizer.encode("a")  # what its settings let the library try first, it tries here
         model = AutoModelForCausalLM.from_pretrained(
             folder, local_files_only=True, use_safetensors=True, attn_implementation="sdpa", **options
         )

@@ -74,6 +74,15 @@ class FileLock:
 
         Raises OSError where the file cannot be made or the file system knows no locks.
         """
+        new = note_lock(self.path)  # else its file would stay for ever where we are killed
+        try:
+            self._stream = self._taken()
+        finally:
+            if new and self._stream is None:
+                forget_lock(self.path)
+        return self._stream is not None
+
+    def _taken(self) -> IO[bytes] | None:
         while True:
             stream = _open(self.path, self._mode)
             try:
@@ -83,11 +92,9 @@ class FileLock:
                 raise
             if not taken:
                 stream.close()
-                return False
+                return None
             if self._is_current(stream):
-                self._stream = stream
-                note_lock(self.path)  # else its file would stay for ever where we are killed
-                return True
+                return stream
             stream.close()  # the holder removed this file between our open and our lock: a newer one counts
 
     def release(self) -> None:

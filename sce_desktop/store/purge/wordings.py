@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from sce_desktop.core.escapes import shown
 from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import label_key
+from sce_desktop.core.quoting import shortened
 
 
 def without(
@@ -54,8 +57,13 @@ def _cleaned(found: Any, rows: set[int], neutral: Mapping[str, str]) -> Any:
     if isinstance(found, str):
         if found in neutral:
             return neutral[found]
-        for name, instead in neutral.items():  # in a sentence names are quoted
-            found = found.replace(f"“{name}”", f"“{instead}”")
+        for name, instead in neutral.items():  # in a sentence names are quoted, as its language does
+            as_written = "|".join(map(re.escape, {name, shown(shortened(name))}))
+            found = re.sub(
+                f"([“„«\"]\u2068?)(?:{as_written})(\u2069?[”“»\"])",
+                lambda quotes, instead=instead: f"{quotes[1]}{instead}{quotes[2]}",
+                found,
+            )
     return found
 
 
