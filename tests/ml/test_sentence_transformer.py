@@ -111,7 +111,9 @@ def test_code_of_a_model_runs_only_where_it_was_allowed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = with_code(tmp_path)
-    with pytest.raises(UserError, match=r"code of its own \(custom_st\.Adapted\): allow it only if you trust its author"):
+    with pytest.raises(
+        UserError, match=r"code of its own \(custom_st\.Adapted\): allow it only if you trust its author"
+    ):
         load_embedder(folder)
     monkeypatch.setattr("transformers.dynamic_module_utils.HF_MODULES_CACHE", str(tmp_path / "modules"))
     monkeypatch.setattr("sys.path", [*__import__("sys").path])

@@ -48,7 +48,7 @@ _SAMPLE_BLOCKS = 3
 _LONG_LINE = 4096  # characters: where a line has more, less of the sample is looked at for guesses
 _MOST_LINES = 1 << 15
 _LEAST_GUESSED, _MOST_GUESSED = 1 << 18, 1 << 20  # characters
-_MOST_WHOLE = 1 << 22  # characters of a first row that is looked at whole, so that none of its cells is missed
+_MOST_WHOLE = 1 << 22  # of a first row that is looked at whole, so that no cell of it is missed
 _ESCAPED_QUOTE = '\\"'
 _MAYBE_ESCAPE = N_("A backslash before a quote was read as plain text: it may be an escape.")
 

@@ -59,11 +59,8 @@ def _cleaned(found: Any, rows: set[int], neutral: Mapping[str, str]) -> Any:
             return neutral[found]
         for name, instead in neutral.items():  # in a sentence names are quoted, as its language does
             as_written = "|".join(map(re.escape, {name, shown(shortened(name))}))
-            found = re.sub(
-                f"([“„«\"]\u2068?)(?:{as_written})(\u2069?[”“»\"])",
-                lambda quotes, instead=instead: f"{quotes[1]}{instead}{quotes[2]}",
-                found,
-            )
+            quotes = f'([“„«"]\u2068?)(?:{as_written})(\u2069?[”“»"])'
+            found = re.sub(quotes, rf"\g<1>{instead.replace(chr(92), chr(92) * 2)}\g<2>", found)
     return found
 
 
