@@ -133,12 +133,12 @@ def test_pretrain_hands_over(
 ) -> None:
     called = []
 
-    def run(config: Path, out: Path, *, progress: object, resume: bool, force: bool) -> None:
-        called.append((config, out, resume, force))
+    def run(config: Path, out: Path, *, device: str, progress: object, resume: bool, force: bool) -> None:
+        called.append((config, out, device, resume, force))
         if not config.exists():
             raise UserError(f"There is no file {config}.")
 
     monkeypatch.setattr("sce_desktop.research.pretrain.run", run, raising=False)
     assert cli.main(["pretrain", "absent.toml", "-o", str(tmp_path / "m"), "--restart"]) == 2
     assert "absent.toml" in capsys.readouterr().err
-    assert called == [(Path("absent.toml"), tmp_path / "m", False, False)]
+    assert called == [(Path("absent.toml"), tmp_path / "m", "auto", False, False)]

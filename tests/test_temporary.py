@@ -127,7 +127,9 @@ def test_without_a_cache_folder_all_goes_as_before(tmp_path: Path, monkeypatch: 
     assert sorted(file.name for file in tmp_path.iterdir()) == ["file", "out.txt"]
 
 
-def test_two_at_a_time_share_a_list(tmp_path: Path) -> None:
+def test_two_at_a_time_share_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(temporary, "_list", None)  # of an earlier test, which kept a lock
+    monkeypatch.setattr(temporary, "_active", set())
     with temporary_beside(tmp_path / "a") as first:
         with temporary_beside(tmp_path / "b") as second:
             assert len(lists()) == 1

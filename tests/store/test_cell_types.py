@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.errors import Cancelled, DamagedProject
 from sce_desktop.core.tables import Cell, TypedCells
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import schema
@@ -65,7 +65,21 @@ def test_an_import_that_breaks_off_leaves_none(project: Project, monkeypatch: py
     assert project.cell_types([1, 2, 3]) == {1: "jtj", 3: "jjj"}
 
 
-@pytest.mark.parametrize("types", ["jt", "jtjj", "xyz", "", b"jtj", None])
+@pytest.mark.parametrize("types", ["xyz", b"jtj"])
+def test_what_no_cell_can_be_is_damage(project: Project, types: object) -> None:
+    add(project, [typed("jtj")])
+    project.close()
+    with closing(sqlite3.connect(project.path)) as plain:
+        plain.execute("UPDATE cell_types SET types = ?", (types,))
+        plain.commit()
+    with (
+        pytest.raises(DamagedProject, match="record 1 of table cell_types has an invalid “types”"),
+        Project.open(project.path) as again,
+    ):
+        again.cell_types([1])
+
+
+@pytest.mark.parametrize("types", ["jt", "jtjj", "", None])
 def test_what_does_not_fit_counts_for_nothing(project: Project, types: object) -> None:
     add(project, [typed("jtj")])
     project.close()

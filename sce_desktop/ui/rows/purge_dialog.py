@@ -213,6 +213,10 @@ class PurgeDialog(ProjectDialog):
             part.setVisible(bool(found and found.copies))
         self.sure.setEnabled(found is not None)
         self.delete_button.setEnabled(found is not None and self.sure.isChecked())
+        if (layout := self.layout()) is not None:  # lines that break need more room than a dialog gives them
+            layout.activate()
+            width = max(self.width(), self.minimumWidth())
+            self.setMinimumHeight(max(self.minimumHeight(), layout.totalHeightForWidth(width)))
 
     def accept(self) -> None:
         """Close the project, delete, and open it again."""
