@@ -233,5 +233,5 @@ def test_the_reasons_come_into_sight_where_the_panel_is_low(
         top = panel.reasons.words.mapTo(viewport, panel.reasons.words.rect().topLeft()).y()
         return panel.reasons.words.isVisibleTo(panel) and 0 <= top < viewport.height()
 
-    assert panel.area.verticalScrollBar().maximum() > 0
+    qtbot.waitUntil(lambda: panel.area.verticalScrollBar().maximum() > 0)
     qtbot.waitUntil(seen)

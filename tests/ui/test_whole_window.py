@@ -211,7 +211,7 @@ def test_closing_while_scoring_leaves_no_thread_and_a_whole_project(
     qtbot.waitUntil(lambda: any(run.scored for run in controllers.workspace.runs), timeout=LOADED_MS)
     assert controllers.scorer.job is not None
 
-    with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
+    with qtbot.waitSignal(controllers.projects.settled, timeout=LOADED_MS):
         window.close()
     qtbot.waitUntil(lambda: not window.isVisible())
     assert all(
