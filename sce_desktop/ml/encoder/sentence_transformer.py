@@ -72,6 +72,14 @@ class SentenceTransformerEmbedder(Embedder):
         if adapter is not None:
             _put_adapter(self.model, folder, adapter)
         own = self.model.max_seq_length
+        if own is not None and (not isinstance(own, int) or own < 1):
+            raise UserError(
+                _(
+                    "{folder} cannot be loaded as a text model: {why}",
+                    folder=folder,
+                    why="max_seq_length is no number of tokens.",
+                )
+            )
         if max_tokens is not None and (own is None or max_tokens < own):
             self.model.max_seq_length = max_tokens
         self.max_tokens = int(self.model.max_seq_length or 512)

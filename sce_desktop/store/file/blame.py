@@ -15,6 +15,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.repair import contents
 from sce_desktop.store.repair.stored import Malformed
@@ -52,11 +53,14 @@ def blaming_contents(plain: sqlite3.Connection) -> Iterator[None]:
 
 
 def _first_problem(plain: sqlite3.Connection) -> str:
-    until = time.monotonic() + _SECONDS
-    plain.set_progress_handler(lambda: time.monotonic() > until, _STEPS)
+    until = time.thread_time() + _SECONDS  # of this thread: another process may have the processor
+    plain.set_progress_handler(lambda: time.thread_time() > until, _STEPS)
     try:
         return next(iter(contents.check_all(plain, SilentProgress())), "")
-    except (sqlite3.Error, Malformed, UnicodeDecodeError):  # the time is over, or this is worse than contents
-        return ""
+    except Malformed as error:
+        return str(error)
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        over = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
+        return "" if over else _("its contents cannot be checked")
     finally:
         plain.set_progress_handler(None, 0)
