@@ -43,7 +43,7 @@ class Reading:
         table = open_part(part, self.options, folder)
         if table.columns != self.columns and not self.json:
             raise UserError(
-                _("{file} has other columns than the first file: classify it by itself.", file=part.place)
+                _("{file} has other columns than the first file: classify it alone.", file=part.place)
             )
         return table
 
