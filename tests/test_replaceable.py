@@ -423,7 +423,7 @@ def test_an_added_model_stays_unless_that_is_asked_for(
 def test_a_link_is_what_it_leads_to(tmp_path: Path) -> None:
     target, link = tmp_path / "target.csv", tmp_path / "link.csv"
     link.symlink_to(target)
-    with pytest.raises(UserError, match="already exists"):
+    with pytest.raises(UserError, match="is a link to a file that does not exist"):
         check_output(link)
     target.write_text("mine")
     with pytest.raises(UserError, match="already exists"):

@@ -59,7 +59,7 @@ _MADE_BY_THE_READER = {
     "new-labelled.csv",
     "parcels.csv",
 }
-_MADE_BY_THE_READER |= {".about.txt", "NAME.about.txt"}
+_MADE_BY_THE_READER |= {".about.txt", "NAME.about.txt", "texts.csv", "part-000000.parquet"}
 
 
 def test_no_committed_file_is_empty() -> None:
