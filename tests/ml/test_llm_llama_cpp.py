@@ -259,7 +259,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> FakeLlamaCpp:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     (tmp_path / "gguf").mkdir()
-    (tmp_path / "gguf" / "x.gguf").write_bytes(b"weights")
+    (tmp_path / "gguf" / "x.gguf").write_bytes(b"GGUF" + (3).to_bytes(4, "little") + bytes(16))
     return tmp_path / "gguf" / "x.gguf"
 
 
