@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from sce_desktop.commands import engines, options
 from sce_desktop.core.escapes import shown
@@ -62,17 +62,17 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     if args.final:
         final = FinalWanted(args.max_error, args.audit or args.gold, audit=args.audit is not None)
     source, baselines, cache = options.open_models(args)
+    settings = ClassifySettings(
+        model=args.model or DEFAULT_MODEL,
+        baselines=tuple(baselines),
+        threshold=args.threshold,
+        multi_label=args.multi_label,
+        whole_table=args.whole_table,
+        excel_safe=args.excel_safe,
+        final=final,
+        batch_rows=args.batch_size or BATCH_ROWS,
+    )
     if args.engine == "ray":
-        settings = ClassifySettings(
-            model=args.model or DEFAULT_MODEL,
-            baselines=tuple(baselines),
-            threshold=args.threshold,
-            multi_label=args.multi_label,
-            whole_table=args.whole_table,
-            excel_safe=args.excel_safe,
-            final=final,
-            batch_rows=args.batch_size or BATCH_ROWS,
-        )
         return engines.classify(args, settings, labels, source, cache, table_options, progress)
     with options.if_stopped("Nothing was written."):
         choice = options.choose_model(args, labels, table_options, progress)
@@ -80,16 +80,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         report = classify_table(
             args.table,
             args.output,
-            ClassifySettings(
-                model=model,
-                baselines=tuple(baselines),
-                threshold=args.threshold,
-                multi_label=args.multi_label,
-                whole_table=args.whole_table,
-                excel_safe=args.excel_safe,
-                final=final,
-                batch_rows=args.batch_size or BATCH_ROWS,
-            ),
+            replace(settings, model=model),
             text_columns=args.text,
             labels=labels,
             source=source,
