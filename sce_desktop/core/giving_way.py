@@ -26,8 +26,13 @@ _urgent = threading.local()
 
 
 def begin_answer() -> None:
-    """Say that the thread that calls answers the user: others `give_way` until `end_answer`."""
+    """Say that the thread that calls answers the user: others `give_way` until `end_answer`.
+
+    Begun again before its end it is one long answer: work goes on after `MOST_S` of it.
+    """
     global _answering, _since, _window
+    if _answering:
+        return
     _window, _since = threading.get_ident(), time.monotonic()
     _answered.clear()
     _answering = True
@@ -38,6 +43,11 @@ def end_answer() -> None:
     global _answering
     _answering = False
     _answered.set()
+
+
+def is_answering() -> bool:
+    """Whether an answer has begun and is not there yet."""
+    return _answering
 
 
 def give_way() -> None:
