@@ -161,8 +161,7 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
     return [
-        Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout))
-        for id_, text, cells in giving_way(found)
+        Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in giving_way(found)
     ]
 
 
