@@ -53,19 +53,13 @@ def run(*, rows: int, minutes: float, alternate: bool = False) -> None:
             ["of these not in the file", f"{lost:,}"],
             ["refused", f"{got['refused']:,}"],
             *(
-                [
-                    f"key's time to next row painted, ms, {name}",
-                    f"{np.percentile(times, share):.0f}",
-                ]
-                for name, share in (("median", 50), ("99th", 99), ("most", 100))
-            ),
-            *(
-                [f"from the press, without waiting for a processor, ms, {name}", f"{value:.0f}"]
-                for name, value in zip(
-                    ("median", "99th", "most"),
-                    np.percentile(got["own"] or [np.nan], (50, 99, 100)),
-                    strict=True,
+                [f"{what}, ms, {name}", f"{np.percentile(got[key] or [np.nan], share):.0f}"]
+                for what, key in (
+                    ("from when a key is due to the next row painted", "ms"),
+                    ("from the press", "pressed"),
+                    ("from the press, without waiting for a processor", "own"),
                 )
+                for name, share in (("median", 50), ("99th", 99), ("most", 100))
             ),
             ["processor time of the GUI thread, ms a key", f"{got['gui'] * 1000 / len(times):.1f}"],
             ["processor time of the process, ms a key", f"{got['process'] * 1000 / len(times):.1f}"],
@@ -197,6 +191,7 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
             {
                 "ms": times,
                 "own": own,
+                "pressed": apart[True] + apart[False],
                 "with": apart[True],
                 "without": apart[False],
                 "seconds": took,
