@@ -22,7 +22,13 @@ _answering = False
 _since = 0.0
 _window = 0  # the thread that answers
 _answered = threading.Event()
-_urgent = threading.local()
+
+
+class _Urgent(threading.local):
+    depth = 0  # of `urgent`, in this thread
+
+
+_urgent = _Urgent()
 
 
 def begin_answer() -> None:
@@ -55,7 +61,7 @@ def give_way() -> None:
 
     Who holds what the window may need, a turn to write, does not wait: see `urgent`.
     """
-    if not _answering or getattr(_urgent, "depth", 0) or threading.get_ident() == _window:
+    if not _answering or _urgent.depth or threading.get_ident() == _window:
         return
     left = _since + MOST_S - time.monotonic()
     if left > 0:
@@ -73,7 +79,7 @@ def giving_way(items: Iterable[_T]) -> Iterator[_T]:
 @contextmanager
 def urgent() -> Iterator[None]:
     """Let this thread not give way: others wait for what it holds."""
-    _urgent.depth = getattr(_urgent, "depth", 0) + 1
+    _urgent.depth += 1
     try:
         yield
     finally:
