@@ -16,10 +16,11 @@ def test_an_edit_is_an_answer_until_nothing_is_left_to_do(
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(make_project(labels=("Late", "Kind")))
     qtbot.waitUntil(lambda: not is_answering())
-    labels = [label.id for label in controllers.workspace.labels]
+    label_id = controllers.workspace.labels[0].id
+    assert label_id is not None
     seen: list[bool] = []
     controllers.edits.decided.connect(lambda _ids, _words: seen.append(is_answering()))
-    assert controllers.edits.decide([1], Decision.LABEL, [labels[0]])
+    assert controllers.edits.decide([1], Decision.LABEL, [label_id])
     assert seen == [True]
     qtbot.waitUntil(lambda: not is_answering())
 
