@@ -61,6 +61,7 @@ class Edits(QObject):
         """
         if self._workspace.project is None or self._workspace.refuses_edit():
             return False
+        self._navigation.answering.begin()
         self.editing.emit()
         if rows > LONG:
             self._write_behind(self._workspace.project, change, then, title)

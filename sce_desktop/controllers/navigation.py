@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from sce_desktop.controllers.answering import Answering
 from sce_desktop.controllers.own_columns import MOST_SHOWN, OwnColumn
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import in_audit
@@ -36,6 +37,7 @@ class Navigation(QObject):
     def __init__(self, preferences: Preferences, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._preferences = preferences
+        self.answering = Answering(self)
         self.query = RowQuery()
         self.found = 0  # rows that the query leaves in the table
         self.current_row: int | None = None
@@ -103,6 +105,7 @@ class Navigation(QObject):
     def set_current_row(self, row_id: int | None) -> None:
         """Make ``row_id`` the row that the panel at the right shows."""
         if row_id != self.current_row:
+            self.answering.begin()
             self.current_row = row_id
             self.currentRowChanged.emit(row_id)
 

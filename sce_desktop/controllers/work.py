@@ -16,6 +16,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import Counts, ExportChoices, ImportChoices, ModelChoice
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.private import make_folder
@@ -190,6 +191,7 @@ def repair_project(path: Path, copy: Path, *, replace: bool = False, progress: P
 def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Counts:
     """Count the rows of ``project`` in every way; predictions are those of the first of ``runs``."""
     project.shorten_log()  # this follows every edit, and nobody waits for it
+    give_way()
     return Counts(
         states=project.state_counts(),
         labels=project.annotation_counts(),

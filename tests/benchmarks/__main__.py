@@ -52,6 +52,9 @@ def main() -> None:
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--soak-rows", type=int, default=150_000, help="rows of the table (soak)")
     parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
+    parser.add_argument(
+        "--alternate", action="store_true", help="every other 10 seconds no worker gives way (soak)"
+    )
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
@@ -151,7 +154,7 @@ def main() -> None:
         elif part == "relabel":
             relabel.run(rows=args.relabel_rows)
         elif part == "soak":
-            soak.run(rows=args.soak_rows, minutes=args.minutes)
+            soak.run(rows=args.soak_rows, minutes=args.minutes, alternate=args.alternate)
         elif part == "columns":
             columns.run(rows=args.rows)
         elif part == "adding":

@@ -2,9 +2,10 @@
 
 One process, offscreen, a home of its own. Ten keys a second decide rows, whether or not the window has kept
 up: a key is timed from the moment it was due until the next row has been painted, so a late window is late
-for every key behind it too. Meanwhile the bundled model scores the table, a second table is added again and
-again and all rows are exported again and again. What the window acknowledged is compared with the file after
-it was closed.
+for every key behind it too. On Linux it is also timed from the moment it was pressed, less what its thread
+waited for a processor: other programs on a busy machine change that less. Meanwhile the bundled model scores
+the table, a second table is added again and again and all rows are exported again and again. What the window
+acknowledged is compared with the file after it was closed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import csv
 import json
 import sqlite3
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -24,17 +26,22 @@ from tests.benchmarks.tables import write_table
 from tests.benchmarks.window import LABELS, Program, run_step
 
 PERIOD_S = 0.1
+PHASE_S = 10.0  # with workers that give way, then without
+SHARES = (50, 90, 99)
 ADDED_ROWS = 2_000
 PROJECT = "soak.sce"
 
 
-def run(*, rows: int, minutes: float) -> None:
-    """Measure and print; ``rows`` of the first table."""
+def run(*, rows: int, minutes: float, alternate: bool = False) -> None:
+    """Measure and print; ``rows`` of the first table.
+
+    ``alternate``: every other 10 seconds no worker gives way (`core.giving_way`), and both are told apart.
+    """
     with tempfile.TemporaryDirectory(prefix="sce-desktop-bench-") as name:
         folder = Path(name)
         write_table(folder / "table.csv", rows)
         write_table(folder / "added.csv", ADDED_ROWS, seed=1)
-        got = run_step(soak, folder, str(minutes * 60))
+        got = run_step(soak, folder, str(minutes * 60), "alternate" if alternate else "")
         lost = count_lost(folder / PROJECT, got["acknowledged"])
     times = got["ms"]
     print_table(
@@ -46,18 +53,33 @@ def run(*, rows: int, minutes: float) -> None:
             ["of these not in the file", f"{lost:,}"],
             ["refused", f"{got['refused']:,}"],
             *(
-                [
-                    f"key's time to next row painted, ms, {name}",
-                    f"{np.percentile(times, share):.0f}",
-                ]
+                [f"{what}, ms, {name}", f"{np.percentile(got[key] or [np.nan], share):.0f}"]
+                for what, key in (
+                    ("from when a key is due to the next row painted", "ms"),
+                    ("from the press", "pressed"),
+                    ("from the press, without waiting for a processor", "own"),
+                )
                 for name, share in (("median", 50), ("99th", 99), ("most", 100))
             ),
+            ["processor time of the GUI thread, ms a key", f"{got['gui'] * 1000 / len(times):.1f}"],
+            ["processor time of the process, ms a key", f"{got['process'] * 1000 / len(times):.1f}"],
             ["rows scored", f"{got['scored']:,}"],
             ["tables added", f"{got['added']:,}"],
             ["exports", f"{got['exports']:,}"],
             ["memory, MB", f"{got['memory']:.0f}"],
         ],
     )
+
+    if alternate:
+        print_table(
+            "From the press to the next row painted, ms",
+            ["workers", "keys", "median", "90th", "99th"],
+            [
+                [name, f"{len(got[key]):,}", *(f"{value:.0f}" for value in np.percentile(got[key], SHARES))]
+                for name, key in (("give way", "with"), ("do not", "without"))
+                if got[key]
+            ],
+        )
 
 
 def count_lost(path: Path, acknowledged: dict[str, str]) -> int:
@@ -69,11 +91,21 @@ def count_lost(path: Path, acknowledged: dict[str, str]) -> int:
     return sum(kept.get(int(row_id)) != name for row_id, name in acknowledged.items())
 
 
-def soak(folder: str, seconds: str) -> None:
+def waited_ms() -> float | None:
+    """Return how long this thread was ready to run and had no processor, so far; None if no one tells."""
+    try:
+        counted = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text()
+    except OSError:
+        return None
+    return int(counted.split()[1]) / 1e6
+
+
+def soak(folder: str, seconds: str, how: str = "") -> None:
     """Import, start the work behind, decide by keys until the time is over."""
     from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
 
+    from sce_desktop.controllers import answering
     from sce_desktop.core.annotations import Label
     from sce_desktop.core.choices import ExportChoices, ImportChoices
     from sce_desktop.core.tables import TableOptions
@@ -128,17 +160,27 @@ def soak(folder: str, seconds: str) -> None:
     view.table.setFocus()
     keys = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3)
     times: list[float] = []
-    begun = time.perf_counter()
+    own: list[float] = []
+    apart: dict[bool, list[float]] = {True: [], False: []}  # from the press, by whether workers give way
+    begin_answer = answering.begin_answer
+    begun, processor, thread = time.perf_counter(), time.process_time(), time.thread_time()
     ends = begun + float(seconds)
     while (due := begun + len(times) * PERIOD_S) < ends:
         until(lambda due=due: time.perf_counter() >= due)
+        gives = not how or (due - begun) % (2 * PHASE_S) < PHASE_S
+        answering.begin_answer = begin_answer if gives else lambda: None
         before = controllers.navigation.current_row
-        sent = time.perf_counter()
+        waited, sent = waited_ms(), time.perf_counter()
         QTest.keyClick(view.table, keys[len(times) % len(keys)])
         until(lambda sent=sent: painted.since(sent, view.table.viewport()) and painted.since(sent, shown))
-        times.append((time.perf_counter() - due) * 1000)
+        now = time.perf_counter()
+        times.append((now - due) * 1000)
+        apart[gives].append((now - sent) * 1000)
+        if waited is not None:
+            own.append((now - sent) * 1000 - (waited_ms() or 0) + waited)
         counts["refused"] += before not in acknowledged
     took = time.perf_counter() - begun
+    processor, thread = time.process_time() - processor, time.thread_time() - thread
     scored = project.row_count() - len(project.unscored_ids(controllers.workspace.runs[0].id))
     over.append(True)
     controllers.scorer.stop()
@@ -148,7 +190,13 @@ def soak(folder: str, seconds: str) -> None:
         json.dumps(
             {
                 "ms": times,
+                "own": own,
+                "pressed": apart[True] + apart[False],
+                "with": apart[True],
+                "without": apart[False],
                 "seconds": took,
+                "gui": thread,
+                "process": processor,
                 "acknowledged": acknowledged,
                 "scored": scored,
                 "memory": peak_memory_mb(),

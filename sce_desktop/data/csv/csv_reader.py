@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.limits import MAX_CELL
 from sce_desktop.core.progress import Progress
@@ -219,7 +220,7 @@ class CsvTable(Table):
         width = len(self.columns)
         start = 0
         try:
-            for cells in reader:
+            for cells in giving_way(reader):
                 end = reader.line_num
                 if len(cells) == width and end - start == 1:
                     rows.append(tuple(cells))

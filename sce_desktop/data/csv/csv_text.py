@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
 from sce_desktop.data.json.json_values import Missing
@@ -55,7 +56,7 @@ class CSVLines:
                 return '"' + cell.replace('"', '""') + '"'
             return cell
 
-        for row in rows:
+        for row in giving_way(rows):
             line = delimiter.join(map(field, row))
             # A single empty cell is quoted: a blank line is no row.
             yield f"{line}\n" if line else '""\n'

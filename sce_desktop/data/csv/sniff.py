@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.data.csv.byte_marks import looks_binary
 from sce_desktop.data.csv.csv_grammar import QUOTE, Dialect, Style, without_end
 from sce_desktop.data.csv.encodings import detect_encodings
@@ -68,6 +69,7 @@ def cell_counts(lines: Sequence[str], dialect: Dialect, *, complete: bool) -> li
     counts: list[int] = []
     index = characters = 0
     while index < len(lines) and len(counts) < _SNIFFED_RECORDS and characters < _SNIFFED_CHARACTERS:
+        give_way()
         start = index
         if without_end(lines[index]):
             record = dialect.read(lines, index, complete=complete)

@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _, listed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import Cell, TypedCells
@@ -188,7 +189,7 @@ def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
     pick = itemgetter(*others) if usual else None
     fresh = blake2b(digest_size=HASH_BYTES)
     fields: list[Any] = []
-    for cells in batch:
+    for cells in giving_way(batch):
         if pick is None or len(cells) != width or None in cells:
             fields += _pack_row(cells, shape, encode_basestring)
             continue

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
@@ -101,7 +102,10 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
     layout = shape(connection)
     records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found = {id_: Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in records}
+    found = {
+        id_: Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout))
+        for id_, text, cells in giving_way(records)
+    }
     return _in_order(connection, found, ids)
 
 
@@ -144,7 +148,7 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     )
     found: list[tuple[int, str, str]] = []
     characters, cut = 0, False
-    for record in reading:
+    for record in giving_way(reading):
         found.append(record)
         characters += len(record[1]) + len(record[2])
         if characters >= _MOST_CHARACTERS:  # long texts come in smaller parts, whatever was asked for
@@ -156,7 +160,9 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     whole = len(found) == expected and (not found or found[-1][0] == row_id + expected)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
-    return [Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in found]
+    return [
+        Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in giving_way(found)
+    ]
 
 
 def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:

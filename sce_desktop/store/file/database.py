@@ -18,6 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from sce_desktop.core.errors import LeftInLog, UserError
+from sce_desktop.core.giving_way import urgent
 from sce_desktop.core.i18n import _
 from sce_desktop.store.file import functions
 from sce_desktop.store.file.blame import blaming_contents
@@ -137,7 +138,7 @@ class Database:
         if joined is not None:
             yield joined
             return
-        with known_failures(self.path), self._turns, self._writer.connect() as connection:
+        with known_failures(self.path), urgent(), self._turns, self._writer.connect() as connection:
             self._check_open()
             self._check_place()
             # The first two cannot be changed inside a transaction. Somebody waits for what is durable: it is

@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
@@ -200,8 +201,9 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
         " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",
         (run_id, json_ids(row_ids)),
     )
+    records = checked("scores", _FETCHED, found.fetchall())
     scores = {}
-    for row_id, blob, none, top, confidence, margin, fits in checked("scores", _FETCHED, found.fetchall()):
+    for row_id, blob, none, top, confidence, margin, fits in giving_way(records):
         if not fits:
             raise malformed("scores", "probabilities", row_id)
         scores[row_id] = RowScore(_vector(blob), none, top, confidence, margin)

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from sce_desktop import paths
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import Safe
 from sce_desktop.core.languages import ENGLISH, OTHER, UNKNOWN, Languages, code_of
 from sce_desktop.core.scripts import foreign_script, has_letters
@@ -120,7 +121,7 @@ def _language_of_script(text: str, script: str) -> str:
 def languages_of(texts: Sequence[str], labels: Sequence[str] = ()) -> Languages:
     """Return how ``texts`` (a sample, see `EvenSample`) are spread over languages, and that of ``labels``."""
     counts, latin, short = Counter[str](), Counter[str](), list[str]()
-    for text in texts:
+    for text in giving_way(texts):
         if not has_letters(text):
             continue
         if (script := foreign_script(text)) is not None:

@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery, RowState
@@ -205,7 +206,7 @@ class _Sheet:
                 *typed_cells(row.cells, types.get(row.id)),
                 *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)),
             ]
-            for row in rows
+            for row in giving_way(rows)
         ]
         for run, model in zip(self._runs, self.models, strict=True):
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
@@ -242,7 +243,7 @@ class _Sheet:
             if scored[0].none is not None:
                 none = np.asarray([score.none for score in scored], dtype=np.float32)
             cells = iter(model.cells(Scores(np.stack([score.probabilities for score in scored]), none)))
-        for row in rows:
+        for row in giving_way(rows):
             yield next(cells) if row.id in scores else model.blank if row.blank else model.unscored
 
 

@@ -8,6 +8,7 @@ from typing import Final
 import numpy as np
 
 from sce_desktop.core.annotations import Annotation, Label, Row
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.query import FinalSource
 from sce_desktop.core.scoring import chosen
 from sce_desktop.data.writers import OutCell
@@ -42,8 +43,8 @@ class FinalCells:
     def of(self, rows: Sequence[Row], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
         """Yield the cells of ``rows``."""
         names = {label.id: label.name for label in self._labels}
-        given = self._given([row.id for row in rows if self._source(row) is FinalSource.MODEL])
-        for row in rows:
+        given = self._given([row.id for row in giving_way(rows) if self._source(row) is FinalSource.MODEL])
+        for row in giving_way(rows):
             source = self._source(row)
             label: list[str] = given.get(row.id, [])
             if source is FinalSource.ANNOTATOR and row.id in annotations:

@@ -160,11 +160,7 @@ class FilterBar(FilterMenus):
     @Slot()
     def _show_query(self) -> None:
         query = self._navigation.query
-        counts = self._workspace.counts
-        states = counts.states if counts else {}
-        _label(self.all, _("All"), counts.rows if counts else None)
-        _label(self.unlabelled, _("Unlabelled"), states.get(RowState.UNLABELLED))
-        _label(self.flagged, _("Flagged"), states.get(RowState.FLAGGED))
+        self._show_counts()
         if query.confidence is not None:
             self._threshold = query.confidence[1]
         self.all.setChecked(not has_filters(query))
@@ -192,6 +188,17 @@ class FilterBar(FilterMenus):
         self.order.setAccessibleDescription(order)
         self._fit()
         self.updateGeometry()
+
+    def _show_counts(self) -> bool:
+        """Show how many rows there are; return whether a chip is wider or narrower now."""
+        counts = self._workspace.counts
+        states = counts.states if counts else {}
+        others = [
+            _label(self.all, _("All"), counts.rows if counts else None),
+            _label(self.unlabelled, _("Unlabelled"), states.get(RowState.UNLABELLED)),
+            _label(self.flagged, _("Flagged"), states.get(RowState.FLAGGED)),
+        ]
+        return any(others)
 
     def _show_more_chip(self, query: RowQuery) -> None:
         own = () if self._narrow else (RowState.UNLABELLED, RowState.FLAGGED)  # have chips
@@ -221,7 +228,9 @@ class FilterBar(FilterMenus):
 
     @Slot()
     def _on_counts(self) -> None:
-        self._show_query()
+        if self._show_counts():
+            self._fit()
+            self.updateGeometry()
         self._follow_scores()
 
     def _follow_scores(self) -> None:
@@ -341,10 +350,16 @@ class FilterBar(FilterMenus):
         self._popup(self.more_menu(), self.more)
 
 
-def _label(chip: QPushButton, name: str, count: int | None) -> None:
+def _label(chip: QPushButton, name: str, count: int | None) -> bool:
+    """Name a chip; return whether that changes its width."""
     text = name if count is None else f"{name} {number(count)}"
     if chip.text() != text:
         chip.setText(text)
-        chip.setMinimumWidth(chip_width(text))
+        width = chip_width(text)
+        other = width != chip.minimumWidth()
+        if other:
+            chip.setMinimumWidth(width)
         chip.setAccessibleName(name)
         chip.setAccessibleDescription("" if count is None else ngettext("{count} row", "{count} rows", count))
+        return other
+    return False

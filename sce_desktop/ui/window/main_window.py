@@ -311,7 +311,7 @@ class MainWindow(QMainWindow):
         """Take from text fields file drags, which would become text, and the keys of the menus."""
         if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
             keys = QKeySequence(event.keyCombination())  # on X11 Ctrl+E and Ctrl+K would edit the field
-            if any(keys == action.shortcut() for action in self.menus.all_actions()):
+            if not _types(event) and any(keys == action.shortcut() for action in self.menus.all_actions()):
                 event.ignore()
                 return True
         return self.drops.handle(event) or super().eventFilter(watched, event)
@@ -521,6 +521,12 @@ class MainWindow(QMainWindow):
         if self._guide is not None:
             self._guide.close()
         QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it
+
+
+def _types(event: QKeyEvent) -> bool:
+    """Whether a key types a character into a field: no menu has one of those."""
+    held = event.modifiers() & ~(Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.KeypadModifier)
+    return not held and event.text().isprintable() and bool(event.text())
 
 
 def _focus_view(controllers: Controllers) -> FocusView:

@@ -61,6 +61,7 @@ class RunBar(QWidget):
         self._preferences = preferences
         self._names: list[tuple[str, str]] = [(DEFAULT_MODEL, "sce")]
         self._folders: list[str] = []
+        self._reason = ""  # why nothing can be scored
         self.setAccessibleName(_("Scoring"))
         self.score_button = QPushButton(_("Score"))
         self.score_button.setAccessibleName(_("Score"))
@@ -85,7 +86,7 @@ class RunBar(QWidget):
         workspace.projectOpened.connect(self._on_opened)
         workspace.projectClosed.connect(self._show)
         workspace.labelsChanged.connect(self._show)
-        workspace.countsChanged.connect(self._show)
+        workspace.countsChanged.connect(self._on_counts)
         models.changed.connect(self._on_store)
         advice.changed.connect(self._show)
         self._scorer.modelsChanged.connect(self._show)
@@ -102,7 +103,9 @@ class RunBar(QWidget):
     def _show(self) -> None:
         scorer = self._scorer
         running = scorer.job is not None or scorer.estimating
-        text, icon, reason = (_("Stop"), "stop", "") if running else (_("Score"), "play", scorer.why_not())
+        reason = "" if running else scorer.why_not()
+        self._reason = reason
+        text, icon = (_("Stop"), "stop") if running else (_("Score"), "play")
         self.score_button.setText(text)
         self.score_button.setAccessibleName(text)
         self.score_button.setEnabled(not reason)
@@ -139,6 +142,13 @@ class RunBar(QWidget):
         )
         self.device_button.setAccessibleDescription(device)
         self.device_button.setToolTip(_("Device: {device}", device=scorer.device_text))
+
+    @Slot()
+    def _on_counts(self) -> None:
+        """After an edit something may be there to score, or not any more; nothing else here is counted."""
+        running = self._scorer.job is not None or self._scorer.estimating
+        if self._reason != ("" if running else self._scorer.why_not()):
+            self._show()
 
     def _show_unread(self, tip: str, title: str) -> None:
         """Mark the model where it cannot read the rows or labels, and say so."""

@@ -1,0 +1,86 @@
+"""The window goes first: who computes in Python beside it pauses while it answers a key.
+
+Python runs one thread at a time. Beside three busy threads the window would have a quarter of it, and a key
+would take four times as long; a shorter switch interval hands over sooner and changes nothing in that. So
+the window says when it begins to answer and when it is through (some 20 ms), and loops that run long in
+workers ask every few rows. Where there is no window nobody ever waits.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+MOST_S: Final = 0.15  # that one answer holds up work, however long it takes
+EVERY: Final = 32  # items of a loop between two looks: a millisecond or less
+
+_T = TypeVar("_T")
+_answering = False
+_since = 0.0
+_window = 0  # the thread that answers
+_answered = threading.Event()
+
+
+class _Urgent(threading.local):
+    depth = 0  # of `urgent`, in this thread
+
+
+_urgent = _Urgent()
+
+
+def begin_answer() -> None:
+    """Say that the thread that calls answers the user: others `give_way` until `end_answer`.
+
+    Begun again before its end it is one long answer: work goes on after `MOST_S` of it.
+    """
+    global _answering, _since, _window
+    if _answering:
+        return
+    _window, _since = threading.get_ident(), time.monotonic()
+    _answered.clear()
+    _answering = True
+
+
+def end_answer() -> None:
+    """Say that the answer is there."""
+    global _answering
+    _answering = False
+    _answered.set()
+
+
+def is_answering() -> bool:
+    """Whether an answer has begun and is not there yet."""
+    return _answering
+
+
+def give_way() -> None:
+    """Wait until the window has answered, `MOST_S` after it began at most; at once if it does not answer.
+
+    Who holds what the window may need, a turn to write, does not wait: see `urgent`.
+    """
+    if not _answering or _urgent.depth or threading.get_ident() == _window:
+        return
+    left = _since + MOST_S - time.monotonic()
+    if left > 0:
+        _answered.wait(left)
+
+
+def giving_way(items: Iterable[_T]) -> Iterator[_T]:
+    """Yield ``items``; give way now and then."""
+    for place, item in enumerate(items):
+        if _answering and place % EVERY == 0:
+            give_way()
+        yield item
+
+
+@contextmanager
+def urgent() -> Iterator[None]:
+    """Let this thread not give way: others wait for what it holds."""
+    _urgent.depth += 1
+    try:
+        yield
+    finally:
+        _urgent.depth -= 1
