@@ -24,6 +24,7 @@ from sce_desktop.ml.finetune.standard import finetune
 from sce_desktop.ml.hub.session import ModelSession
 from sce_desktop.ml.parallel.pool import Opener
 from sce_desktop.ml.sce.model import SCEModel
+from sce_desktop.tasks.cluster import classify as module
 from sce_desktop.tasks.cluster.classify import ClusterReport, Pool, StartPool, classify_on_cluster
 from sce_desktop.tasks.cluster.scorer import PartPlan, Survey
 from sce_desktop.tasks.scoring.classify import ClassifySettings, classify_table
@@ -206,7 +207,10 @@ def _tuned(model: Path) -> SCEModel:
     return found.model
 
 
-def test_the_reference_sample_is_drawn_once_and_sent_to_all(tmp_path: Path, cluster: Cluster) -> None:
+def test_the_reference_sample_is_drawn_once_and_sent_to_all(
+    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_MOST_TEXTS", 20)  # what parts name is sampled again on the way
     settings = ClassifySettings(str(tiny_sce(tmp_path)), batch_rows=16, whole_table=True)
     table = write(tmp_path / "in.csv", ROWS)
     right = by_local(table, tmp_path / "right.csv", settings)
