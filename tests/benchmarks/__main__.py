@@ -1,10 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, ray, and findings, final, queues, languages, why, clusters,
-embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too,
-ray the extra ``[ray]``. With
-``--data FILE``, a labelled set, review is one in focus mode.
+is named), repair, relabel, columns, soak, ray (with the extra [ray]), ray-files, and findings, final, queues,
+languages, why, clusters, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu
+and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ PARTS = (
 DATA_PARTS = (
     *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
 )
-OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray")  # run when they are named
+OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray", "ray-files")  # run when they are named
 
 
 def main() -> None:
@@ -37,7 +36,10 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument(
-        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns, gpus, ray)"
+        "--rows",
+        type=int,
+        default=1_000_000,
+        help="rows of the generated table (import, columns, gpus, ray, ray-files)",
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -99,6 +101,7 @@ def main() -> None:
         focus,
         languages,
         large_finetune,
+        ray_files,
         relabel,
         repair,
         review,
@@ -149,6 +152,8 @@ def main() -> None:
                 data=args.data,
                 words=args.words,
             )
+        elif part == "ray-files":
+            ray_files.run(rows=args.rows, labels=args.labels)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part == "gpus":
