@@ -153,7 +153,7 @@ def main() -> None:
                 words=args.words,
             )
         elif part == "ray-files":
-            ray_files.run(rows=args.rows, labels=args.labels)
+            ray_files.run(rows=args.rows, labels=args.labels, model=args.model, data=args.data)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part == "gpus":

@@ -30,7 +30,7 @@ import psutil
 from sce_desktop.core.annotations import Label
 from sce_desktop.ml.hub.session import ModelSession
 from sce_desktop.ml.parallel.pool import Opener
-from sce_desktop.tasks.scoring.classify import ClassifySettings, classify_table
+from sce_desktop.tasks.scoring.classify import BATCH_ROWS, ClassifySettings, classify_table
 from tests.benchmarks.gpus import Clock
 from tests.benchmarks.measure import print_table
 from tests.benchmarks.tables import write_table
@@ -52,6 +52,7 @@ class Run:
     model: str
     workers: int
     part_bytes: int
+    batch_rows: int
 
 
 @dataclass(frozen=True)
@@ -81,13 +82,15 @@ def _add(path: Path, line: str) -> None:
 
 def run(*, rows: int, workers: int, model: str, data: Path | None, words: int) -> None:
     """Print the four runs, and whether their rows are the same."""
-    with tempfile.TemporaryDirectory(prefix="sce-ray-bench-", dir="/tmp") as name:
+    with tempfile.TemporaryDirectory(prefix="r", dir="/tmp") as name:
         folder = Path(name)
         if model == TINY:
             model = str(tiny_sce(folder, name="model"))
         tokens = _table(folder / "table.csv", rows, data, words, model)
         size = (folder / "table.csv").stat().st_size
-        given = Run(name, model, workers, max(50_000, size // (16 * workers)))
+        part_bytes = max(20_000, size // (16 * workers))
+        batch_rows = min(BATCH_ROWS, max(1, rows // 20))
+        given = Run(name, model, workers, part_bytes, batch_rows)
         print(f"{rows:,} rows of {tokens:.1f} tokens on average, {len(LABELS)} labels, {size / 1e6:.1f} MB")
         local = watched("local", given, folder / "local.json")
         ray = watched("ray", given, folder / "clean.json")
@@ -180,7 +183,8 @@ def watched(step: str, given: Run, facts: Path, killer: Killer | None = None) ->
     command = [sys.executable, "-m", __name__, step, json.dumps(given.__dict__), str(facts)]
     started = time.perf_counter()
     watcher = _Watcher()
-    with subprocess.Popen(command) as process:
+    # What a killed driver leaves is removed with the folder, whose name is short for the sake of Ray's sockets.
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": given.folder}) as process:
         while process.poll() is None:
             watcher.look(process.pid)
             if killer is not None:
@@ -323,7 +327,7 @@ def _table(path: Path, rows: int, data: Path | None, words: int, model: str) -> 
         with path.open(encoding="utf-8", newline="") as file:
             texts = [row[1] for _turn, row in zip(range(2000), csv.reader(file), strict=False)][1:]
     else:
-        texts = list(_texts(data, words))
+        texts = list(texts_of(data, words))
         step = max(1, len(texts) // 2000)
         with path.open("w", encoding="utf-8", newline="") as file:
             writer = csv.writer(file, lineterminator="\n")
@@ -343,7 +347,8 @@ def _mixed(texts: list[str], n: int) -> str:
     return " ".join(chain(other[: len(other) // 2], mine[len(mine) // 2 :]))
 
 
-def _texts(data: Path, words: int) -> Iterator[str]:
+def texts_of(data: Path, words: int) -> Iterator[str]:
+    """Yield the texts of a labelled set, or the first ``words`` of each."""
     folder = data / "benchmark" if (data / "benchmark").is_dir() else data
     with gzip.open(folder / "ag_news.jsonl.gz", "rt", encoding="utf-8") as lines:
         for line in lines:
@@ -358,7 +363,7 @@ def local(given: Run) -> dict[str, Any]:
     report = classify_table(
         folder / "table.csv",
         folder / "local.csv",
-        ClassifySettings(given.model),
+        ClassifySettings(given.model, batch_rows=given.batch_rows),
         text_columns=["text"],
         labels=[Label(name) for name in LABELS],
         source=ModelSession(f"cpu:{given.workers}"),
@@ -378,7 +383,7 @@ def ray(given: Run) -> dict[str, Any]:
         report = classify_on_cluster(
             str(folder / "table.csv"),
             str(folder / "out.csv"),
-            ClassifySettings(given.model),
+            ClassifySettings(given.model, batch_rows=given.batch_rows),
             text_columns=["text"],
             labels=[Label(name) for name in LABELS],
             source=ModelSession("cpu"),
