@@ -183,7 +183,7 @@ def watched(step: str, given: Run, facts: Path, killer: Killer | None = None) ->
     command = [sys.executable, "-m", __name__, step, json.dumps(given.__dict__), str(facts)]
     started = time.perf_counter()
     watcher = _Watcher()
-    # What a killed driver leaves is removed with the folder, whose name is short for the sake of Ray's sockets.
+    # What a killed driver leaves is removed with the folder; its name is short for Ray's sockets.
     with subprocess.Popen(command, env={**os.environ, "TMPDIR": given.folder}) as process:
         while process.poll() is None:
             watcher.look(process.pid)
