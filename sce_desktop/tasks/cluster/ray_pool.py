@@ -85,6 +85,7 @@ class RayCluster:
     def __init__(self, wish: RayWish) -> None:
         self.wish = wish
         self._folder: str | None = None
+        self._at_work: RayPool | None = None
 
     def __enter__(self) -> RayCluster:
         check_installed()
@@ -155,7 +156,13 @@ class RayCluster:
 
     def pool(self, opener: Opener) -> RayPool:
         """Return workers that do as ``opener`` says."""
-        return RayPool(opener, self.wish)
+        return RayPool(opener, self.wish, self._turn)
+
+    def _turn(self, pool: RayPool) -> None:
+        """Let ``pool`` work. Two would wait for each other: the actors of one may fill the cluster."""
+        if self._at_work is not None and self._at_work is not pool:
+            self._at_work.close()
+        self._at_work = pool
 
 
 def _end_processes_of(folder: str) -> None:
@@ -170,18 +177,27 @@ def _end_processes_of(folder: str) -> None:
 class RayPool:
     """Actors on the cluster that this process is connected to. Its `map` is that of a `WorkerPool`.
 
+    They start with the first `map`, and with the next one after a `close`. ``turn`` is called before each.
+
     Raises:
         UserError: No worker fits on the cluster.
     """
 
-    def __init__(self, opener: Opener, wish: RayWish) -> None:
+    def __init__(self, opener: Opener, wish: RayWish, turn: Callable[[RayPool], None]) -> None:
         import ray
 
         self.workers = wish.workers or _fitting(wish)
+        self._wish, self._turn = wish, turn
+        self._held = [ray.put(opener)]  # fetched once per machine, not per worker
+        self._actors: list[Any] = []
+
+    def _start(self) -> None:
+        import ray
+
+        wish = self._wish
         actor = ray.remote(RayWorker).options(
             num_cpus=wish.cpus, num_gpus=wish.gpus, max_restarts=-1, max_task_retries=TRIES
         )
-        self._held = [ray.put(opener)]  # fetched once per machine, not per worker
         device = "cuda" if wish.gpus else "cpu"
         self._actors = [actor.remote(device) for _worker in range(self.workers)]
 
@@ -209,6 +225,9 @@ class RayPool:
         """
         import ray
 
+        self._turn(self)
+        if not self._actors:
+            self._start()
         source = enumerate(blocks)
         under_way: dict[Any, tuple[int, Any]] = {}  # (place, actor) by reference
         free = deque(actor for _turn in range(AHEAD) for actor in self._actors)
