@@ -1,9 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
-gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With
-``--data FILE``, a labelled set, review is one in focus mode.
+is named), repair, relabel, columns, soak, ray (with the extra [ray]), ray-files, and findings, final, queues,
+languages, why, clusters, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu
+and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PARTS = (
 DATA_PARTS = (
     *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
 )
-OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
+OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray", "ray-files")  # run when they are named
 
 
 def main() -> None:
@@ -36,7 +36,10 @@ def main() -> None:
     )
     parser.add_argument("--texts", type=int, default=256, help="texts a call (embed)")
     parser.add_argument(
-        "--rows", type=int, default=1_000_000, help="rows of the generated table (import, columns, gpus)"
+        "--rows",
+        type=int,
+        default=1_000_000,
+        help="rows of the generated table (import, columns, gpus, ray, ray-files)",
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -55,7 +58,9 @@ def main() -> None:
     parser.add_argument(
         "--alternate", action="store_true", help="every other 10 seconds no worker gives way (soak)"
     )
-    parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
+    parser.add_argument(
+        "--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu, ray)"
+    )
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
     parser.add_argument("--set-rows", type=int, default=4000, help="of a set at most (findings, queues)")
     parser.add_argument("--draws", type=int, default=100, help="random samples (findings, final)")
@@ -75,6 +80,8 @@ def main() -> None:
         choices=["pooled", "occlusion", "gradient"],
         help="how words are weighed (why)",
     )
+    parser.add_argument("--ray-workers", type=int, default=2, help="of the cluster (ray)")
+    parser.add_argument("--words", type=int, default=0, help="of a text at most; 0: all (ray)")
     from tests.benchmarks import gpus
 
     gpus.add_options(parser)
@@ -97,6 +104,7 @@ def main() -> None:
         focus,
         languages,
         large_finetune,
+        ray_files,
         relabel,
         repair,
         review,
@@ -137,6 +145,18 @@ def main() -> None:
             large_finetune.main(args.data, args.sets or [], args.model)
         elif part == "clusters":
             run_clusters(clusters.run, args)
+        elif part == "ray":
+            from tests.benchmarks import ray_cluster  # it needs the extra
+
+            ray_cluster.run(
+                rows=args.rows,
+                workers=args.ray_workers,
+                model=args.model,
+                data=args.data,
+                words=args.words,
+            )
+        elif part == "ray-files":
+            ray_files.run(rows=args.rows, labels=args.labels, model=args.model, data=args.data)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part == "gpus":

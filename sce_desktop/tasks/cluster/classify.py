@@ -36,6 +36,8 @@ from sce_desktop.tasks.scoring.models import Loaded, ModelSource, labels_for, lo
 from sce_desktop.tasks.tables.columns import beside, elsewhere, find_columns, report_doubts
 
 _LEAST_PART_BYTES = 50_000
+_MOST_TEXTS = 50_000
+"""Texts for the reference sample that are held at most: each part names as many as the sample may have."""
 _ENDINGS = (".parquet", ".csv", ".tsv", ".jsonl")
 
 
@@ -214,21 +216,27 @@ def _survey(
         check_joint(labels, multi_label=settings.multi_label)
     names = tuple(table.columns[at] for at in texts_at)
     columns: dict[str, None] = {}
-    texts: list[list[str]] = []
+    texts: list[str] = []
     with start_pool(Survey(table.options, names, settings.whole_table)) as pool:
         for done, (there, some) in enumerate(pool.map(parts, progress), start=1):
             columns.update(dict.fromkeys(there))
-            texts.append(some)
+            texts += some
+            if len(texts) > _MOST_TEXTS:
+                texts = _sample(texts)
             progress.report(done, len(parts), stage=_("reading the table"))
     if json:
         reading = Reading(table.options, tuple(columns), json)
     if settings.whole_table:
-        fitted = fit_transductive(
-            loaded.models[0], (text for some in texts for text in some), cache=cache, progress=progress
-        )
+        fitted = fit_transductive(loaded.models[0], texts, cache=cache, progress=progress)
         model: Any = fitted.model
         reference = Reference.of(model) if fitted.whole_table else None
     return reading, reference
+
+
+def _sample(texts: Sequence[str]) -> list[str]:
+    from sce_desktop.ml.transductive import sample
+
+    return sample(texts)
 
 
 def _score(

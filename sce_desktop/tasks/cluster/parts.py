@@ -155,10 +155,8 @@ def _ranges(source: Source, options: TableOptions, step: int) -> Iterator[Part]:
         import pyarrow.parquet as pq
 
         with system.open(path, "rb") as file:
-            sizes = [
-                pq.ParquetFile(file).metadata.row_group(group).total_byte_size
-                for group in range(pq.ParquetFile(file).num_row_groups)
-            ]
+            facts = pq.ParquetFile(file).metadata
+            sizes = [facts.row_group(group).total_byte_size for group in range(facts.num_row_groups)]
         yield from _groups(source, sizes, step) if len(sizes) > 1 else [whole]
         return
     encoding = (options.encoding or "utf-8").lower()

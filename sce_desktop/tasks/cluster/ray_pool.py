@@ -60,27 +60,23 @@ def check_installed() -> None:
         raise UserError(_('Ray is not installed: run pip install "sce-desktop[ray]".'))
 
 
-class Worker:
+class RayWorker:
     """The actor: opens its task when the first block comes, so that what is wrong with it can be reported."""
 
-    def __init__(self, opener: Opener, device: str) -> None:
-        self._opener, self._device = opener, device
+    def __init__(self, device: str) -> None:
+        self._device = device
         self._work: Callable[[Any], Any] | None = None
 
-    def do(self, block: Any) -> Any:
-        """Return the result of ``block``."""
+    def do(self, held: list[Any], block: Any) -> Any:
+        """Return the result of ``block``. ``held`` has the reference of the task, which the driver holds."""
         if self._work is None:
-            self._work = self._opener.open(self._device)
+            import ray
+
+            # Of tokenizers: else each of them takes all cores of the machine. Ray sets the other for torch.
+            os.environ.setdefault("RAYON_NUM_THREADS", os.environ.get("OMP_NUM_THREADS", "1"))
+            opener: Opener = ray.get(held[0])
+            self._work = opener.open(self._device)
         return self._work(block)
-
-
-class RayWorker(Worker):
-    """A `Worker` that fetches its task, which the driver holds as long as there are workers."""
-
-    def __init__(self, held: list[Any], device: str) -> None:
-        import ray
-
-        super().__init__(ray.get(held[0]), device)
 
 
 class RayCluster:
@@ -89,6 +85,7 @@ class RayCluster:
     def __init__(self, wish: RayWish) -> None:
         self.wish = wish
         self._folder: str | None = None
+        self._at_work: RayPool | None = None
 
     def __enter__(self) -> RayCluster:
         check_installed()
@@ -127,6 +124,8 @@ class RayCluster:
         # Registered before Ray does, so that it runs after: what a failed start leaves writes until then.
         atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it keeps one in the user's home
+        # Ray's workers give way to everything else that runs (15); those of `WorkerPool` do not.
+        os.environ.setdefault("RAY_worker_niceness", "0")
         # Ray puts the machine's address in the place of 127.0.0.1, where others could reach it.
         loopback = {"_node_ip_address": "127.0.0.2"} if sys.platform == "linux" else {}
         ray.init(
@@ -157,7 +156,13 @@ class RayCluster:
 
     def pool(self, opener: Opener) -> RayPool:
         """Return workers that do as ``opener`` says."""
-        return RayPool(opener, self.wish)
+        return RayPool(opener, self.wish, self._turn)
+
+    def _turn(self, pool: RayPool) -> None:
+        """Let ``pool`` work. Two would wait for each other: the actors of one may fill the cluster."""
+        if self._at_work is not None and self._at_work is not pool:
+            self._at_work.close()
+        self._at_work = pool
 
 
 def _end_processes_of(folder: str) -> None:
@@ -172,20 +177,29 @@ def _end_processes_of(folder: str) -> None:
 class RayPool:
     """Actors on the cluster that this process is connected to. Its `map` is that of a `WorkerPool`.
 
+    They start with the first `map`, and with the next one after a `close`. ``turn`` is called before each.
+
     Raises:
         UserError: No worker fits on the cluster.
     """
 
-    def __init__(self, opener: Opener, wish: RayWish) -> None:
+    def __init__(self, opener: Opener, wish: RayWish, turn: Callable[[RayPool], None]) -> None:
         import ray
 
         self.workers = wish.workers or _fitting(wish)
+        self._wish, self._turn = wish, turn
+        self._held = [ray.put(opener)]  # fetched once per machine, not per worker
+        self._actors: list[Any] = []
+
+    def _start(self) -> None:
+        import ray
+
+        wish = self._wish
         actor = ray.remote(RayWorker).options(
             num_cpus=wish.cpus, num_gpus=wish.gpus, max_restarts=-1, max_task_retries=TRIES
         )
-        self._held = [ray.put(opener)]  # fetched once per machine, not per worker
         device = "cuda" if wish.gpus else "cpu"
-        self._actors = [actor.remote(self._held, device) for _worker in range(self.workers)]
+        self._actors = [actor.remote(device) for _worker in range(self.workers)]
 
     def __enter__(self) -> RayPool:
         return self
@@ -211,6 +225,9 @@ class RayPool:
         """
         import ray
 
+        self._turn(self)
+        if not self._actors:
+            self._start()
         source = enumerate(blocks)
         under_way: dict[Any, tuple[int, Any]] = {}  # (place, actor) by reference
         free = deque(actor for _turn in range(AHEAD) for actor in self._actors)
@@ -227,7 +244,7 @@ class RayPool:
                     ended = True
                     break
                 actor = free.popleft()
-                under_way[actor.do.remote(following[1])] = following[0], actor
+                under_way[actor.do.remote(self._held, following[1])] = following[0], actor
                 read += 1
             progress.check()
             if not under_way:
