@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options, project_finetune, project_purge
+from sce_desktop.commands import options, project_finetune, project_purge, project_work
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
@@ -57,6 +57,13 @@ def add_command(commands: options.Commands) -> None:
 
     action = _add(actions, "finetune", "fine-tune the model on the project's labels", project_finetune.run)
     project_finetune.add_options(action)
+
+    work = project_work
+    work.add_use(_add(actions, "use", "score with a version, or with the base model, from now on", work.use))
+    work.add_evaluate(_add(actions, "evaluate", "measure the models on the project's labels", work.evaluate))
+    work.add_label(_add(actions, "label", "label the rows that a table names", work.label))
+    work.add_findings(_add(actions, "findings", "estimate the share of every label", work.findings))
+    work.add_queue(_add(actions, "queue", "list the rows to label next", work.queue))
 
     _add(actions, "info", "show what the project contains", info)
 
