@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sce_desktop.commands import options, project_finetune, project_purge, project_work
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.escapes import shown
+from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -82,6 +83,11 @@ def add_command(commands: options.Commands) -> None:
         choices=("all", "labelled", "unlabelled", "flagged"),
         default="all",
         help="rows to export (default: all); labelled includes rows marked as none of these",
+    )
+    action.add_argument(
+        "--format",
+        choices=[str(kind) for kind in Exchange],
+        help="write a file of another annotation tool, instead of a table",
     )
     options.add_threshold(action, default="the project's own")
     options.add_final(action)
@@ -296,6 +302,8 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
     options.check_final(args)
+    if args.format is not None:
+        return _export_exchange(args, progress)
     from sce_desktop.tasks.evaluation.final_labels import final_labels, report
     from sce_desktop.tasks.tables.export import export_table
     from sce_desktop.tasks.tables.replaceable import check_export, check_note
@@ -329,6 +337,22 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
         facts["final"] = asdict(final)
         text = f"{text}\n{options.final_sentence(final)}"
     _print(args, facts, text)
+    return 0
+
+
+def _export_exchange(args: argparse.Namespace, progress: Progress) -> int:
+    from sce_desktop.tasks.tables.exchange import check_exchange, export_exchange
+
+    if args.final or args.threshold is not None or args.excel_safe or args.note:
+        raise UserError("--format writes a file of its own: leave --final, --threshold and --note out.")
+    replace = check_exchange(args.output, args.format, force=args.force)
+    stopped = options.if_stopped("Nothing was written.")
+    with _open(args.project, read_only=True) as project, stopped, project.snapshot():
+        rows = export_exchange(
+            project, args.output, args.format, only=args.only, overwrite=replace, progress=progress
+        )
+    facts = {"rows": rows, "output": args.output, "format": args.format}
+    _print(args, facts, f"{plural(rows, 'row')} written to {shown(args.output)}.")
     return 0
 
 

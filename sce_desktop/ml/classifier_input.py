@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
@@ -93,7 +94,7 @@ def examples(texts: Any, y: Any) -> Examples:
     values = [value for _text, value in pairs]
     numbers = np.asarray(values) if values and not any(isinstance(value, str) for value in values) else None
     if numbers is not None and numbers.dtype.kind == "f":
-        assert_all_finite(numbers)
+        assert_all_finite(numbers, input_name="y")
         check_classification_targets(numbers)
     names = [str(value) for value in values]
     return Examples([text for text, _value in pairs], names, dict(zip(names, values, strict=True)))
@@ -112,12 +113,7 @@ def classes_of(labels: Sequence[Label], values: dict[str, Any]) -> NDArray[Any]:
 def _answers(y: Any) -> list[Any]:
     if isinstance(y, list | tuple):
         return list(y)
-    column = np.asarray(y)
-    if column.ndim == 2 and column.shape[1] == 1:
-        column = column[:, 0]
-    if column.ndim != 1:
-        raise ValueError(f"Expected one label for each text, got an array of shape {column.shape}.")
-    return list(column)
+    return list(column_or_1d(y, warn=True))
 
 
 def _is_missing(value: Any) -> bool:

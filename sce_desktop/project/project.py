@@ -107,7 +107,7 @@ class Project(Labelling, Modelling, Figures):
 
         Args:
             path: The file; its ending sets the kind of table.
-            format: label-studio, doccano, argilla, qda-xml or qdc; None: a table.
+            format: label-studio, doccano, argilla, huggingface, qda-xml or qdc; None: a table.
             only: all, labelled, unlabelled or flagged.
             threshold: Confidence threshold; None: the project's own.
             final: Write the final labels too.
@@ -118,13 +118,14 @@ class Project(Labelling, Modelling, Figures):
 
         watch = progress or SilentProgress()
         target = Path(path)
-        replace = check_export(self, target, force=overwrite)
         if format is not None:
-            from sce_desktop.tasks.tables.exchange import export_exchange
+            from sce_desktop.tasks.tables.exchange import check_exchange, export_exchange
 
+            replace = check_exchange(target, format, force=overwrite)
             return export_exchange(self, target, format, only=only, overwrite=replace, progress=watch)
         from sce_desktop.tasks.tables.export import export_table
 
+        replace = check_export(self, target, force=overwrite)
         return export_table(
             self, target, only=only, threshold=threshold, final=final, overwrite=replace, progress=watch
         )

@@ -30,6 +30,7 @@ from sce_desktop.tasks.tables.columns import (
     report_doubts,
     report_reading,
 )
+from sce_desktop.tasks.tables.exchange import keep_annotators
 from sce_desktop.tasks.tables.export import export_table, rows_to_export
 from sce_desktop.tasks.tables.room import checked_import
 from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
@@ -115,6 +116,7 @@ def import_table(
         if isinstance(gold_column, str)
         else gold_column
     )
+    take_back = take_back or (table.annotated and gold_at is None)
     incoming = RoundTripImport(
         table.columns,
         gold_at=None if as_gold else gold_at,
@@ -140,6 +142,8 @@ def import_table(
             incoming.keep(
                 project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
             )
+            if take_back and table.annotated:
+                keep_annotators(project, table, project.row_ids(), Unreported(progress))
             if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
                 progress.warn(
                     _(
