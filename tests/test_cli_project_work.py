@@ -132,7 +132,7 @@ def test_scores_figures_and_versions(made: Path, tmp_path: Path, capsys: pytest.
     report = made.with_name("report.html")
     found = run(capsys, "findings", str(made), "--by", "region", "-o", str(report))
     assert found["whole"]["wet"]["labelled"] == 3
-    assert [group["name"] for group in found["groups"]] == ["north", "south"]
+    assert {group["name"]: group["rows"] for group in found["groups"]} == {"south": 4, "north": 3}
     assert "<html" in report.read_text(encoding="utf-8")
     assert "must end in .xlsx or .html" in refused(capsys, "findings", str(made), "-o", "report.pdf")
     tasks = made.with_name("tasks.json")

@@ -75,7 +75,7 @@ class Project(Labelling, Modelling, Figures):
             text_columns=[text] if isinstance(text, str) else list(text),
             gold_column=gold,
             as_gold=gold_as == "gold",
-            take_back=restore,
+            take_back=restore or None,
             labels=clean_labels(labels) if labels else (),
             multi_label=multi_label,
             options=options,

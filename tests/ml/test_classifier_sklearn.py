@@ -218,7 +218,8 @@ class OnNumbers(SCEClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.string, tags.input_tags.two_d_array = False, True
+        tags.input_tags.string = tags.input_tags.one_d_array = False
+        tags.input_tags.two_d_array = True
         return tags
 
 

@@ -56,12 +56,11 @@ def _read_record(record: dict[str, Any]) -> Incoming:
         row.given = [one for one in found if one is not None]
         if row.given:
             break
-    if record.get("status") == "discarded" and not row.given:
-        row.skipped = True
-    own = text_list(kept.get("labels"))
-    if own is not None:
-        row.own = own
+    row.skipped = record.get("status") == "discarded" and not row.given
+    if kept:
+        row.from_project, row.own = True, text_list(kept.get("labels"))
         row.given = [(who, labels) for who, labels in row.given if who != _OWN]
+    row.skipped = row.skipped or kept.get("skipped") is True
     row.unsure, row.flag = kept.get("unsure") is True, kept.get("flag") is True
     for name in ("decided", "decided_at", "note"):
         if isinstance(value := kept.get(name), str):
@@ -111,6 +110,7 @@ def _record(project: ExchangeProject, row: ExchangeRow) -> dict[str, Any]:
     kept: dict[str, Any] = {
         "row": row.number,
         **({"labels": list(row.labels)} if row.labels is not None else {}),
+        **({"skipped": True} if row.skipped else {}),
         **({"decided": row.decided, "decided_at": row.decided_at} if row.decided else {}),
         **({"unsure": True} if row.unsure else {}),
         **({"flag": True} if row.flag else {}),
@@ -140,5 +140,5 @@ def _record(project: ExchangeProject, row: ExchangeRow) -> dict[str, Any]:
         if answers
         else {},
         "vectors": {},
-        "status": "completed" if row.labels is not None else "discarded" if row.skipped else "pending",
+        "status": "completed" if answers else "discarded" if row.skipped or row.labels == () else "pending",
     }

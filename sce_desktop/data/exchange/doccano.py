@@ -23,7 +23,7 @@ def is_line(item: dict[str, Any]) -> bool:
     """Whether an object is a line of Doccano's export: it is the one that has comments."""
     return (
         isinstance(item.get(_COMMENTS), list)
-        and isinstance(item.get(_TEXT), str)
+        and type(item.get(_TEXT)) is str
         and text_list(item.get(_LABEL)) is not None
         and not _TAKEN & item.keys()
     )

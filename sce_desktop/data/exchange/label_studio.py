@@ -96,10 +96,8 @@ def _annotator(one: dict[str, Any]) -> str:
 
 
 def _restore(row: Incoming, kept: dict[str, Any]) -> None:
-    own = text_list(kept.get("labels"))
-    if own is not None:
-        row.own = own
-        row.given = [(who, labels) for who, labels in row.given if who]
+    row.from_project, row.own = True, text_list(kept.get("labels"))
+    row.given = [(who, labels) for who, labels in row.given if who]
     row.unsure, row.flag = kept.get("unsure") is True, kept.get("flag") is True
     for name in ("decided", "decided_at", "note"):
         if isinstance(value := kept.get(name), str):

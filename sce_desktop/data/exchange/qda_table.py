@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -156,7 +157,7 @@ def _row(
     row.given = [(who, tuple(labels)) for who, labels in given.items()]
     if found.origin == ORIGIN:
         own: Names | None = next((labels for who, labels in row.given if who == OWN), () if none else None)
-        row.own = own
+        row.from_project, row.own = True, own
         row.given = [(who, labels) for who, labels in row.given if who != OWN]
     notes = (found.notes.get(note, "") for note in source.notes)
     row.note = "\n".join(filter(None, notes))
@@ -179,7 +180,14 @@ def _reading(path: Path) -> Iterator[None]:
     """Say in a sentence what is wrong with a file that cannot be read."""
     try:
         yield
-    except (DamagedError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (
+        DamagedError,
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+    ) as error:
         raise UserError(
             _("{file} is not QDA-XML, or is damaged: export the project again.", file=path.name)
         ) from error

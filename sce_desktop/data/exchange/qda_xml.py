@@ -144,7 +144,9 @@ def _source(
 ) -> str:
     given: list[tuple[str, Names]] = [(OWN, row.labels or ()), *row.others]
     codings = []
+    known = {label.name for label in project.labels}
     for who, labels in given:
+        labels = tuple(name for name in labels if name in known)  # a code of another annotator's has no entry
         if labels:
             users.setdefault(who, guid(project.name, "user", who))
         for name in labels:

@@ -71,7 +71,8 @@ class Incoming:
     data: dict[str, Any] = field(default_factory=dict)
     given: list[tuple[str, Names]] = field(default_factory=list)  # annotator ("" if unknown) and labels
     skipped: bool = False
-    own: Names | None = None  # labels of the project that wrote it, which count before all others
+    from_project: bool = False  # a project of ours wrote it: ``own`` are its labels, None: unlabelled
+    own: Names | None = None
     decided: str = ""
     decided_at: str = ""
     unsure: bool = False
@@ -88,23 +89,14 @@ def as_rows(rows: Sequence[Incoming]) -> list[dict[str, Any]]:
     columns = dict.fromkeys(key for row in rows for key in row.data)
     names = _free_names(columns)
     annotators = _annotators(rows)
-    several = any(
-        len(given) > 1
-        for row in rows
-        for given in ([row.own] if row.own is not None else [labels for _who, labels in row.given])
-        if given is not None
-    )
+    chosen = [row.own if row.from_project else majority(labels for _who, labels in row.given) for row in rows]
+    several = any(labels is not None and len(labels) > 1 for labels in chosen)
     found: list[dict[str, Any]] = []
-    for row in rows:
-        labels = row.own if row.own is not None else majority(labels for _who, labels in row.given)
+    for row, labels in zip(rows, chosen, strict=True):
         item: dict[str, Any] = {key: row.data.get(key) for key in columns}
-        decided: Cell = row.decided or None
+        decided: Cell = "skipped" if row.skipped else None
         if labels is not None:
             decided = (row.decided or "imported") if labels else "none"
-        elif row.skipped:
-            decided = "skipped"
-        elif not row.own:
-            decided = None
         cells: list[Any] = [labels[0] if labels else None, decided, str(int(row.unsure)), str(int(row.flag))]
         cells += [row.note or None, row.decided_at or None]
         item |= dict(zip(names[: len(DECIDED_COLUMNS)], cells, strict=True))
@@ -135,7 +127,7 @@ def _annotators(rows: Sequence[Incoming]) -> list[str]:
     """Return the annotators of whom each has a column: all, where there is more than one, or a project's."""
     found = dict.fromkeys(who for row in rows for who, _labels in row.given if who)
     unnamed = any(not who for row in rows for who, _labels in row.given)
-    has_own = any(row.own is not None for row in rows)
+    has_own = any(row.from_project for row in rows)
     if len(found) + unnamed < 2 and not has_own:
         return []
     return list(found)[:MOST_ANNOTATORS]
@@ -157,10 +149,10 @@ def _free_names(columns: Mapping[str, object]) -> list[str]:
 
 def text_list(value: Any) -> Names | None:
     """Return a JSON value as names: a text, or a list of texts; None for anything else."""
-    if isinstance(value, str):
-        return (str(value),)
-    if isinstance(value, list) and all(isinstance(one, str) for one in value):
-        return tuple(str(one) for one in value)
+    if type(value) is str:  # a number is another kind of text
+        return (value,)
+    if isinstance(value, list) and all(type(one) is str for one in value):
+        return tuple(value)
     return None
 
 
