@@ -339,6 +339,29 @@ def test_odd_json_says_nothing_and_stops_nothing(tmp_path: Path, item: dict[str,
         assert project.state_counts()["labelled"] == 0
 
 
+def test_class_labels_are_read_by_their_names(tmp_path: Path) -> None:
+    with make(tmp_path) as project:
+        path = exported(project, Exchange.HUGGINGFACE)
+    table = open_table(path)
+    (rows,) = table.batches()
+    places = [table.columns.index(name) for name in ("label", "sce_label", "decided")]
+    assert [tuple(row[place] for place in places) for row in rows[:4]] == [
+        ("Parcel > Damaged", "Parcel > Damaged", "hand"),
+        ("Late", "Late", "bulk"),
+        (None, "Praise", "hand"),
+        (None, None, "skipped"),
+    ]
+    progress = SilentProgress()
+    again = import_table(
+        tmp_path / "again.sce", path, text_columns=["message"], gold_column="label", progress=progress
+    )
+    with again:
+        assert {row: labels for row, (_how, labels) in decided(again).items()} == {
+            1: ("Parcel > Damaged",),
+            2: ("Late",),
+        }
+
+
 # --- each tool's own package or schema, where it is installed ----------------------------------------------
 
 

@@ -81,18 +81,3 @@ def _batches(rows: Iterable[ExchangeRow]) -> Iterator[list[ExchangeRow]]:
     pending = iter(rows)
     while some := list(islice(pending, _BATCH)):
         yield some
-
-
-def class_labels(metadata: dict[bytes, bytes] | None) -> dict[str, list[str]]:
-    """Return the names of the ClassLabel columns of a parquet file, by column; those of others are absent."""
-    try:
-        features = json.loads((metadata or {}).get(KEY, b"{}"))["info"]["features"]
-        return {
-            str(column): [str(name) for name in feature["names"]]
-            for column, feature in features.items()
-            if isinstance(feature, dict)
-            and feature.get("_type") == "ClassLabel"
-            and isinstance(feature.get("names"), list)
-        }
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
-        return {}
