@@ -352,7 +352,8 @@ def _export_exchange(args: argparse.Namespace, progress: Progress) -> int:
             project, args.output, args.format, only=args.only, overwrite=replace, progress=progress
         )
     facts = {"rows": rows, "output": args.output, "format": args.format}
-    _print(args, facts, f"{plural(rows, 'row')} written to {shown(args.output)}.")
+    what = "Labels" if args.format == Exchange.CODEBOOK else plural(rows, "row")
+    _print(args, facts, f"{what} written to {shown(args.output)}.")
     return 0
 
 

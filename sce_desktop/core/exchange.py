@@ -56,7 +56,7 @@ FORMATS: Final[dict[Exchange, Format]] = {
         N_("Not kept: other annotators, flags, times of labelling, details of labels, baselines."),
     ),
     Exchange.QDA_XML: Format(
-        N_("QDA-XML project (QualCoder, NVivo, MAXQDA)"),
+        N_("QDA-XML project (REFI-QDA)"),
         ".qdpx",
         N_("Not kept: predictions, flags, skipped rows, synonyms and shortcuts of labels."),
     ),

@@ -26,6 +26,7 @@ from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.table_work import ExportFacts
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices
+from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
@@ -343,6 +344,8 @@ class ExportDialog(ProjectDialog):
 
     def _summary(self, facts: ExportFacts) -> str:
         count = facts.rows[self.only]
+        if self.exchange == Exchange.CODEBOOK:
+            return _("The labels will be exported, without rows")
         if self.only == "labelled" and facts.none:
             return ngettext(
                 "{count} row will be exported, {none} marked “none of these”",
