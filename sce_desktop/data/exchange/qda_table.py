@@ -54,8 +54,8 @@ class QdaTable(Table):
 
     def _read(self) -> list[dict[str, Any]]:
         if self.path.suffix.lower() == ".qde":
-            with self.path.open("rb") as stream:
-                found = read_xml(stream)
+            with self.path.open("rb") as plain:
+                found = read_xml(plain)
             return self._as_rows(found, lambda source: source.text)
         if has_many_parts(self.path):
             raise HugeError
