@@ -16,6 +16,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import Way
+from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import check_scorable, clean_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import TextModel, VectorCache
@@ -203,7 +204,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(set(found.names)) < 2:
             if found.names:
                 warnings.warn(
-                    "Only one label has texts: predictions are zero-shot until a second one has some.",
+                    _("Only one label has texts: predictions are zero-shot until a second one has some."),
                     stacklevel=2,
                 )
             self.model_ = with_labels(base, chosen)
