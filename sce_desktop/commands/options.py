@@ -9,7 +9,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.escapes import one_line, shown
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.gold import GoldSource
     from sce_desktop.tasks.scoring.choice import Choice
     from sce_desktop.tasks.scoring.models import Baseline, ModelSource
+
+P = TypeVar("P", bound="Project")
 
 
 class Commands(Protocol):
@@ -539,7 +541,15 @@ def open_project(path: Path, *, read_only: bool = False) -> Project:
     """
     from sce_desktop.store.project import Project
 
-    project = Project.open(path, read_only=read_only, older=read_only)
+    return usable(Project.open(path, read_only=read_only, older=read_only), read_only=read_only)
+
+
+def usable(project: P, *, read_only: bool) -> P:
+    """Return a project that was opened, if it can be written or need not.
+
+    Raises:
+        UserError: It cannot be written though it is to be; it is closed.
+    """
     if project.finished_purge:
         with contextlib.suppress(OSError):
             print(project.finished_purge, file=sys.stderr, flush=True)

@@ -8,9 +8,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options, project_finetune, project_purge
+from sce_desktop.commands import options, project_finetune, project_purge, project_work
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.escapes import shown
+from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -58,6 +59,13 @@ def add_command(commands: options.Commands) -> None:
     action = _add(actions, "finetune", "fine-tune the model on the project's labels", project_finetune.run)
     project_finetune.add_options(action)
 
+    work = project_work
+    work.add_use(_add(actions, "use", "score with a version, or with the base model, from now on", work.use))
+    work.add_evaluate(_add(actions, "evaluate", "measure the models on the project's labels", work.evaluate))
+    work.add_label(_add(actions, "label", "label the rows that a table names", work.label))
+    work.add_findings(_add(actions, "findings", "estimate the share of every label", work.findings))
+    work.add_queue(_add(actions, "queue", "list the rows to label next", work.queue))
+
     _add(actions, "info", "show what the project contains", info)
 
     action = _add(actions, "export", "write the rows to a table", export)
@@ -75,6 +83,11 @@ def add_command(commands: options.Commands) -> None:
         choices=("all", "labelled", "unlabelled", "flagged"),
         default="all",
         help="rows to export (default: all); labelled includes rows marked as none of these",
+    )
+    action.add_argument(
+        "--format",
+        choices=[str(kind) for kind in Exchange],
+        help="write a file of another annotation tool, instead of a table",
     )
     options.add_threshold(action, default="the project's own")
     options.add_final(action)
@@ -289,6 +302,8 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
 def export(args: argparse.Namespace, progress: Progress) -> int:
     """Write rows to a table."""
     options.check_final(args)
+    if args.format is not None:
+        return _export_exchange(args, progress)
     from sce_desktop.tasks.evaluation.final_labels import final_labels, report
     from sce_desktop.tasks.tables.export import export_table
     from sce_desktop.tasks.tables.replaceable import check_export, check_note
@@ -322,6 +337,23 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
         facts["final"] = asdict(final)
         text = f"{text}\n{options.final_sentence(final)}"
     _print(args, facts, text)
+    return 0
+
+
+def _export_exchange(args: argparse.Namespace, progress: Progress) -> int:
+    from sce_desktop.tasks.tables.exchange import check_exchange, export_exchange
+
+    if args.final or args.threshold is not None or args.excel_safe or args.note:
+        raise UserError("--format writes a file of its own: leave --final, --threshold and --note out.")
+    replace = check_exchange(args.output, args.format, force=args.force)
+    stopped = options.if_stopped("Nothing was written.")
+    with _open(args.project, read_only=True) as project, stopped, project.snapshot():
+        rows = export_exchange(
+            project, args.output, args.format, only=args.only, overwrite=replace, progress=progress
+        )
+    facts = {"rows": rows, "output": args.output, "format": args.format}
+    what = "Labels" if args.format == Exchange.CODEBOOK else plural(rows, "row")
+    _print(args, facts, f"{what} written to {shown(args.output)}.")
     return 0
 
 

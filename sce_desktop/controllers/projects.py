@@ -23,6 +23,7 @@ from sce_desktop.controllers.view_state import ViewState
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices, ImportChoices
 from sce_desktop.core.errors import RescuedProject
+from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.query import RowQuery
@@ -346,6 +347,8 @@ class Projects(QObject):
                     rows,
                     path=choices.path,
                 )
+                if choices.format != Exchange.CODEBOOK
+                else _("The labels were written to {path}.", path=choices.path)
             )
         )
         return job

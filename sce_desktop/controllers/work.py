@@ -268,6 +268,18 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
     """Write rows of ``project`` to a file and return how many; ``query`` says which ones are shown."""
     from sce_desktop.tasks.tables.export import export_table
 
+    if choices.format:
+        from sce_desktop.tasks.tables.exchange import export_exchange
+
+        return export_exchange(
+            project,
+            choices.path,
+            choices.format,
+            only=choices.only,
+            query=query,
+            overwrite=choices.replace,
+            progress=progress,
+        )
     return export_table(
         project,
         choices.path,

@@ -55,6 +55,7 @@ class ExportChoices:
     columns: tuple[str, ...] | None = None  # names to write; None: all
     excel_safe: bool = False
     note: bool = False  # say in a file beside it which models the columns are of
+    format: str = ""  # of another annotation tool, by `tasks.tables.exchange.Exchange`; empty: a table
     replace: bool = True  # what is there: whoever asks for a file has asked about that
 
 

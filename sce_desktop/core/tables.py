@@ -99,4 +99,5 @@ class TablePreview:
     label_column: int | None = None  # our guess, None if nothing looks like one
     doubts: tuple[Doubt, ...] = ()  # about the options that were not chosen
     notes: tuple[str, ...] = ()  # how it was read, where that is not plain
+    annotated: bool = False  # of another annotation tool: its labels are restored
     extra: dict[str, str] = field(default_factory=dict)

@@ -22,6 +22,7 @@ from sce_desktop.data.atomic import replacing
 from sce_desktop.data.csv.csv_grammar import without_end
 from sce_desktop.data.csv.sniff import detect_encodings
 from sce_desktop.data.csv.text_source import TextSource, file_size
+from sce_desktop.data.exchange.qda_table import CODEBOOK_ENDING, read_codebook
 from sce_desktop.data.json.json_values import text_of, valid
 from sce_desktop.data.tables import open_table
 from sce_desktop.data.writers import write_table
@@ -41,7 +42,8 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
     list, or separated by semicolons), ``colour`` (#rrggbb), ``shortcut`` where there are such. A single
     column is all names, with or without that header. - .json: a list of names or of objects with these
     keys, or an object of names and descriptions. - .jsonl and .ndjson: a name or such an object a
-    line. In both, labels that Doccano exported are read, too. - anything else: one name a line, without
+    line. In both, labels that Doccano exported are read, too. - .qdc: the codes of a codebook of QDA-XML.
+    - anything else: one name a line, without
     the blank lines.
 
     Raises UserError if the file is none of these, or its labels will not do (`core.labels.clean_labels`).
@@ -50,6 +52,8 @@ def read_labels(path: str | Path) -> tuple[Label, ...]:
     ending = path.suffix.lower()
     if ending in _TABLES:
         return clean_labels(_from_table(path))
+    if ending == CODEBOOK_ENDING:
+        return read_codebook(path)
     if ending == ".json":
         return clean_labels(_from_json(path, "".join(_lines(path))))
     if ending in (".jsonl", ".ndjson"):

@@ -43,6 +43,7 @@ class Table(ABC):
         self.doubts: tuple[Doubt, ...] = ()
         self.problem_count = 0
         self.notes: tuple[str, ...] = ()  # how it was read, where that is not plain
+        self.annotated = False  # a file of another annotation tool: who labelled what is in columns of ours
         self.types: ColumnTypes | None = None  # of the columns, where the format has other than texts
         self._problems: list[TableProblem] = []
 

@@ -13,6 +13,8 @@ from sce_desktop.data.csv.csv_reader import CsvTable
 from sce_desktop.data.csv.encodings import detect_encodings
 from sce_desktop.data.csv.text_source import GZIP_MAGIC, byte_chunks, codec_name, file_size, reading
 from sce_desktop.data.excel.excel import ExcelTable
+from sce_desktop.data.exchange.qda_table import ENDINGS as QDA_ENDINGS
+from sce_desktop.data.exchange.qda_table import QdaTable
 from sce_desktop.data.guess import guess_columns
 from sce_desktop.data.json.jsonl import JsonTable
 from sce_desktop.data.parquet.parquet import ParquetTable
@@ -77,6 +79,8 @@ def _open(path: Path, options: TableOptions) -> Table:
     workbook = head.startswith(_WORKBOOKS)
     if gzipped and (workbook or head.startswith((b"PAR1", GZIP_MAGIC))):
         raise UserError(_("{file} is compressed: unpack it first.", file=path.name))
+    if ending in QDA_ENDINGS:
+        return QdaTable(path, options)
     if workbook or ending in _WORKBOOK_ENDINGS:
         return ExcelTable(path, options)
     if head.startswith(b"PAR1") or ending in _PARQUET_ENDINGS:
@@ -132,4 +136,5 @@ def preview_table(
         label_column=label_column,
         doubts=table.doubts,
         notes=table.notes,
+        annotated=table.annotated,
     )

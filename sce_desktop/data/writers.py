@@ -46,6 +46,7 @@ def write_table(
     excel_safe: bool = False,
     overwrite: bool = True,
     about: Sequence[str] = (),
+    legend: Sequence[tuple[str, str]] = (),
     types: ColumnTypes | None = None,
     numbers: Collection[str] = (),
     progress: Progress | None = None,
@@ -58,8 +59,9 @@ def write_table(
     texts become again. ``delimiter`` is for csv, whose batches may be `CSVText` made with it.
     ``excel_safe`` writes csv with a byte order mark and keeps Excel from running cells as formulas
     (`excel_safe`); xlsx never does. ``about``: lines on the table, for a second sheet of a workbook and the
-    metadata of a parquet file; the other kinds have no place for them. ``numbers``: columns of a parquet file
-    that are float64 even where all their cells are empty.
+    metadata of a parquet file; the other kinds have no place for them. ``legend``: columns and their
+    meanings, for a sheet of their own in a workbook. ``numbers``: columns of a parquet file that are float64
+    even where all their cells are empty. The header of a workbook is frozen and can be filtered.
 
     The table is written aside and put in place at the end. Raises UserError for an unknown kind, a full
     disk, a place that cannot be written to, or what does not fit into an Excel sheet; Cancelled by
@@ -82,7 +84,7 @@ def write_table(
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
-            _write_xlsx(temporary, columns, counted, about)
+            _write_xlsx(temporary, columns, counted, about, legend)
         elif ending == ".parquet":
             _write_parquet(temporary, columns, counted, about, types, numbers)
         elif ending == ".jsonl":
@@ -178,7 +180,13 @@ def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) 
                 file.write(f"{{{', '.join(pairs)}}}\n")
 
 
-def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], about: Sequence[str]) -> None:
+def _write_xlsx(
+    target: Path,
+    columns: Sequence[str],
+    batches: Iterable[Rows],
+    about: Sequence[str],
+    legend: Sequence[tuple[str, str]],
+) -> None:
     import xlsxwriter
     from xlsxwriter.exceptions import FileCreateError
 
@@ -196,6 +204,15 @@ def _write_xlsx(target: Path, columns: Sequence[str], batches: Iterable[Rows], a
                         )
                     )
                 _write_sheet_row(sheet, place, row)
+            sheet.freeze_panes(1, 0)
+            if columns:
+                sheet.autofilter(0, 0, place, len(columns) - 1)
+            if legend:
+                meanings = workbook.add_worksheet("Legend")
+                meanings.set_column(0, 0, 30)
+                meanings.set_column(1, 1, 80)
+                for line, pair in enumerate(legend):
+                    _write_sheet_row(meanings, line, [cell[: EXCEL_CHARACTERS // 2] for cell in pair])
             if about:
                 beside = workbook.add_worksheet("About")
                 beside.set_column(0, 0, 100)

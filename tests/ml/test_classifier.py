@@ -137,10 +137,10 @@ def test_ties_go_to_the_first_label(monkeypatch: pytest.MonkeyPatch, classifier:
 
 
 def test_its_embedder_can_learn_too(classifier: SCEClassifier, tmp_path: Path) -> None:
-    key = classifier.model.text_embedder.key
     classifier.fit(LESSONS, ANSWERS, epochs=10, lr=1.9, adapt_embedder=True)
-    assert classifier.predict(LESSONS) == ANSWERS
-    assert (classifier.model.text_embedder.key != key) == bool(classifier.model.adapter)
+    assert list(classifier.predict(LESSONS)) == ANSWERS
+    key = classifier.model.text_embedder.key
+    assert (classifier.model_.text_embedder.key != key) == bool(classifier.model_.adapter)
     classifier.save_pretrained(tmp_path / "mine")
     again = SCEClassifier.from_pretrained(tmp_path / "mine", device="cpu")
     np.testing.assert_allclose(again.predict_proba(LESSONS), classifier.predict_proba(LESSONS), atol=0.02)
@@ -188,10 +188,12 @@ ANSWERS = ["wet"] * 6 + ["blue"] * 6
 def test_it_learns_and_predicts(classifier: SCEClassifier) -> None:
     before = classifier.model
     assert classifier.fit(LESSONS, ANSWERS) is classifier
-    assert [label.name for label in classifier.labels] == ["wet", "blue"]
-    assert classifier.predict(LESSONS) == ANSWERS
-    assert classifier.predict(["team goal", "company bank"]) == ["wet", "blue"]
-    assert classifier.predict(["team goal"], ["blue", "wet"]) == ["wet"]
+    assert [label.name for label in classifier.labels] == ["blue", "wet"]
+    assert list(classifier.classes_) == ["blue", "wet"]
+    assert list(classifier.predict(LESSONS)) == ANSWERS
+    assert list(classifier.predict(["team goal", "company bank"])) == ["wet", "blue"]
+    assert list(classifier.predict(["team goal"], ["blue", "wet"])) == ["wet"]
+    assert classifier.model is before
     assert before.correction is None
 
 
@@ -204,7 +206,7 @@ def test_labels_without_lessons_can_be_answers_too(classifier: SCEClassifier) ->
 def test_what_it_learned_is_saved(classifier: SCEClassifier, tmp_path: Path) -> None:
     classifier.fit(LESSONS, ANSWERS).save_pretrained(tmp_path / "mine")
     again = SCEClassifier.from_pretrained(tmp_path / "mine", device="cpu")
-    assert again.predict(LESSONS) == ANSWERS
+    assert list(again.predict(LESSONS)) == ANSWERS
     np.testing.assert_allclose(again.predict_proba(LESSONS), classifier.predict_proba(LESSONS), atol=0.02)
 
 
@@ -212,7 +214,9 @@ def test_what_it_learned_is_saved(classifier: SCEClassifier, tmp_path: Path) -> 
     ("texts", "y", "labels", "told"),
     [
         (LESSONS, ANSWERS[:5], None, "12 texts and 5 labels"),
-        (LESSONS, ["wet"] * 12, ["wet", "blue"], "two labels with examples"),
+        (LESSONS, ["wet"] * 12, ["wet"], "nothing to choose from"),
+        (LESSONS, ["wet"] * 12, None, "one class"),
+        (LESSONS, None, None, "y is None"),
         ([*LESSONS[:11], " "], ANSWERS, None, "blank"),
         (LESSONS, ANSWERS, ["wet", "film"], "'blue' is not among"),
     ],

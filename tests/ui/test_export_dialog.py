@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from pathlib import Path
 
 import numpy as np
@@ -232,3 +233,38 @@ def test_everything_has_a_name(dialog: ExportDialog) -> None:
         *dialog.findChildren(QComboBox),
     ]
     assert [c for c in controls if not c.accessibleName() and not c.objectName().startswith("qt_")] == []
+
+
+def test_a_file_for_another_tool(
+    qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
+) -> None:
+    dialog.format.setCurrentIndex(dialog.format.findData("label-studio"))
+    dialog.format.activated.emit(dialog.format.currentIndex())
+    assert dialog.file == tmp_path / "out.json"
+    assert "Not kept:" in dialog.excel_hint.text()
+    assert not any(box.isEnabled() for box in dialog.column_boxes.values())
+    assert not dialog.excel_safe.isVisible()
+    (tmp_path / "out.interface.xml").write_text("mine", encoding="utf-8")
+    dialog.path.setText(str(tmp_path / "out.csv.json"))
+    dialog.path.setText(str(tmp_path / "out.json"))
+    assert dialog.exchange == "label-studio"
+    assert "out.interface.xml" in dialog.replace.text()
+    assert not dialog.export_button.isEnabled()
+    dialog.replace.setChecked(True)
+    dialog.rows_buttons["flagged"].setChecked(True)
+    with qtbot.waitSignal(dialog.accepted):
+        dialog.export_button.click()
+    qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
+    tasks = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert [task["id"] for task in tasks] == list(range(1, 11))
+    assert tasks[0]["annotations"][0]["result"][0]["value"] == {"choices": ["Food, drink"]}
+    assert "Food, drink" in (tmp_path / "out.interface.xml").read_text(encoding="utf-8")
+
+
+def test_back_to_a_table(dialog: ExportDialog, tmp_path: Path) -> None:
+    for key, ending in (("argilla", ".json"), (".xlsx", ".xlsx"), ("qda-xml", ".qdpx"), (".csv", ".csv")):
+        dialog.format.setCurrentIndex(dialog.format.findData(key))
+        dialog.format.activated.emit(dialog.format.currentIndex())
+        assert dialog.file == tmp_path / f"out{ending}"
+        assert dialog.exchange == ("" if key.startswith(".") else key)
+    assert all(box.isEnabled() for box in dialog.column_boxes.values())

@@ -23,6 +23,8 @@ from sce_desktop.core.quoting import shortened
 from sce_desktop.core.tables import Cell, CellType, TableOptions, TypedCells
 from sce_desktop.core.text import size_text
 from sce_desktop.data.csv.text_source import TextSource, file_size
+from sce_desktop.data.exchange.doccano import is_line, read_line
+from sce_desktop.data.exchange.recognise import exchanged_rows
 from sce_desktop.data.json.json_document import find_rows, lists_in
 from sce_desktop.data.json.json_values import DECODER, JsonText, Number, Repeating, text_of, valid
 from sce_desktop.data.reader import Cells, Table
@@ -179,6 +181,10 @@ class JsonTable(Table):
         if isinstance(values[0], Repeating):
             self._report_twice(1, values[0].twice)
         self.notes = (rows.note,) if rows.note else ()
+        if exchanged := exchanged_rows(rows.items):
+            self.kind, note, items = exchanged
+            self.notes, self.annotated = (*self.notes, note), True
+            return items, halves
         return rows.items, halves
 
     def _too_big(self) -> UserError:
@@ -222,6 +228,8 @@ class JsonTable(Table):
                     continue
                 found = self._decoded(line)
                 if isinstance(found, dict):
+                    if is_line(found):
+                        found, self.annotated, self.kind = read_line(found), True, "doccano"
                     yield number, found, _halves(line), fraction
                 else:
                     self._problem(number, _(_NOT_A_ROW.get(type(found), _NOT_AN_OBJECT)))

@@ -75,6 +75,12 @@ def with_correction(
     return _put_together(base, config, torch.stack(list(rows.values())))
 
 
+def with_labels(base: SCEModel, labels: Sequence[Label]) -> SCEModel:
+    """Return ``base`` with ``labels`` as those that it carries, and every number as it was."""
+    own = tuple(replace(label, id=None) for label in labels)
+    return _put_together(base, replace(base.config, labels=own), _correction(base), base)
+
+
 def with_head(fitted: SCEModel, head: HeadConfig, logistic: LogisticHead) -> SCEModel:
     """Return ``fitted`` with a logistic regression that takes part as ``head`` says."""
     tuned = _put_together(fitted, replace(fitted.config, head=head), _correction(fitted))

@@ -24,6 +24,7 @@ from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.tables.columns import ModelColumns, as_list, beside, typed_cells
 from sce_desktop.tasks.tables.final_columns import FINAL_COLUMNS, FINAL_GROUP, FinalCells
+from sce_desktop.tasks.tables.legend import legend
 from sce_desktop.tasks.tables.provenance import about, shown_runs, write_about
 
 Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
@@ -113,7 +114,8 @@ def export_table(
         Cancelled: The user stopped; the file is as it was before.
     """
     sheet = _Sheet(project, project.threshold() if threshold is None else threshold, final=final)
-    header = [*project.columns, *beside(project.columns, sheet.header, progress)]
+    ours = beside(project.columns, sheet.header, progress)
+    header = [*project.columns, *ours]
     kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
     ids = rows_to_export(project, only, query)
 
@@ -132,6 +134,7 @@ def export_table(
         delimiter=delimiter_of(project),
         excel_safe=excel_safe,
         about=lines,
+        legend=sheet.legend(ours) if path.suffix.lower() == ".xlsx" else (),
         overwrite=overwrite,
         types=_column_types(project, kept) if path.suffix.lower() == ".parquet" else None,
         progress=Unreported(progress),
@@ -194,6 +197,11 @@ class _Sheet:
         self._final = FinalCells(project, self._labels, self._multi_label, threshold) if final else None
         if self._final is not None:
             self.header += FINAL_COLUMNS
+
+    def legend(self, written: Sequence[str]) -> list[tuple[str, str]]:
+        """Return what our columns, which are headed ``written``, and the labels mean."""
+        columns = list(zip(written, self.header, strict=True))
+        return legend(columns, [model.alias for model in self.models], self._labels)
 
     def rows(self, ids: IdArray, *, typed: bool = False) -> list[list[OutCell]]:
         """Return all cells of the rows ``ids``; ``typed``: the original ones as the values that they were."""

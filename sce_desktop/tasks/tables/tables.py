@@ -30,6 +30,7 @@ from sce_desktop.tasks.tables.columns import (
     report_doubts,
     report_reading,
 )
+from sce_desktop.tasks.tables.exchange import keep_annotators
 from sce_desktop.tasks.tables.export import export_table, rows_to_export
 from sce_desktop.tasks.tables.room import checked_import
 from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
@@ -71,7 +72,7 @@ def import_table(
     text_columns: Sequence[str | int],
     gold_column: str | int | None = None,
     as_gold: bool = False,
-    take_back: bool = False,
+    take_back: bool | None = None,
     labels: Sequence[Label] = (),
     multi_label: bool = False,
     lists: bool | None = None,
@@ -90,7 +91,8 @@ def import_table(
         text_columns: Headers or places of the columns that make the text.
         gold_column: Header or place of a column of labels: its values become labels and annotations too.
         as_gold: They become the answers of the coder "gold" instead of the user's annotations.
-        take_back: The columns of an earlier export of ours become annotations again instead of data.
+        take_back: The columns of an earlier export of ours become annotations again instead of data; None:
+            those of a file of another annotation tool do, unless ``gold_column`` is given.
         labels: The label set.
         multi_label: Several labels may fit a row.
         lists: Whether the cells of ``gold_column`` are JSON lists of labels, so that several may fit a row;
@@ -115,6 +117,8 @@ def import_table(
         if isinstance(gold_column, str)
         else gold_column
     )
+    if take_back is None:
+        take_back = table.annotated and gold_at is None
     incoming = RoundTripImport(
         table.columns,
         gold_at=None if as_gold else gold_at,
@@ -140,6 +144,8 @@ def import_table(
             incoming.keep(
                 project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
             )
+            if take_back and table.annotated:
+                keep_annotators(project, table, project.row_ids(), Unreported(progress))
             if gold_at is not None and not as_gold and not project.state_counts()[RowState.LABELLED]:
                 progress.warn(
                     _(
@@ -211,15 +217,21 @@ def append_table(
     report_doubts(table, progress)
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])
-    incoming = RoundTripImport(table.columns, gold_at=None if as_gold else gold_column)
+    restored = table.annotated and gold_column is None
+    incoming = RoundTripImport(
+        table.columns,
+        gold_at=None if as_gold else gold_column,
+        ours_at=our_columns(table.columns) if restored else None,
+    )
     rows = checked_import(
         table, project.path.parent, project.text_columns, progress, labelled=incoming.keeps_rows
     )
     batches = incoming.passing(rows)
 
     def annotate(staged: StagedRows) -> None:
-        assert gold_column is not None
-        found = has_lists(table.columns[gold_column], incoming.cells, lists, progress)
+        found = gold_column is not None and has_lists(
+            table.columns[gold_column], incoming.cells, lists, progress
+        )
         kept = project.label_set()
         labels, multi_label = (kept.labels, kept.multi_label) if kept is not None else ((), False)
         incoming.keep(
@@ -231,11 +243,11 @@ def append_table(
             progress=Unreported(progress),
         )
 
-    annotated = gold_column is not None and not as_gold
+    annotated = restored or (gold_column is not None and not as_gold)
     report = _add(
         project,
         table,
-        table.columns,
+        incoming.columns,
         batches,
         project.text_columns,
         progress,

@@ -9,7 +9,7 @@ from PySide6.QtCore import QMimeData, QUrl
 from sce_desktop.core.i18n import _
 
 PROJECT_SUFFIX = ".sce"
-TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json")
+TABLE_SUFFIXES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet", ".jsonl", ".json", ".qdpx", ".qde")
 KINDS = _("CSV, TSV, TXT, XLSX, Parquet or JSONL")
 _TABLES = " ".join(f"*{suffix} *{suffix}.gz" for suffix in TABLE_SUFFIXES)
 TABLE_FILTER = _("Tables ({endings})", endings=_TABLES)

@@ -17,7 +17,7 @@ from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.labels.templates import template_name
 
-_FILES = ";;".join((_("Labels (*.txt *.csv *.tsv *.xlsx *.json)"), _("All files (*)")))
+_FILES = ";;".join((_("Labels (*.txt *.csv *.tsv *.xlsx *.json *.qdc)"), _("All files (*)")))
 _SAVED = ";;".join(("CSV (*.csv)", "JSON (*.json)", _("Names only (*.txt)")))
 
 

@@ -26,6 +26,7 @@ from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.table_work import ExportFacts
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices
+from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
@@ -33,6 +34,7 @@ from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
 from sce_desktop.ui.kit.window_state import window_state
+from sce_desktop.ui.transfer import exchange_formats
 from sce_desktop.ui.transfer.reading_form import delimiter_name
 
 ROWS = (
@@ -149,6 +151,9 @@ class ExportDialog(ProjectDialog):
         self.format.setAccessibleName(_("Format"))
         for ending, words in FORMATS:
             self.format.addItem(words, ending)
+        self.format.insertSeparator(self.format.count())
+        for key in exchange_formats.KEYS:
+            self.format.addItem(exchange_formats.title(key), key)
         self.format.activated.connect(self._on_format)
         line = QHBoxLayout()
         line.addWidget(self.format)
@@ -224,6 +229,7 @@ class ExportDialog(ProjectDialog):
         box = QCheckBox(words)
         box.setAccessibleName(words)
         box.setToolTip(hint)
+        box.setProperty("hint", hint)
         box.setChecked(True)
         box.toggled.connect(self._show_state)
         self._columns_layout.addWidget(box)
@@ -255,8 +261,20 @@ class ExportDialog(ProjectDialog):
         )
 
     @property
+    def exchange(self) -> str:
+        """The format of another annotation tool; empty for a table."""
+        key = str(self.format.currentData())
+        return key if key in exchange_formats.KEYS else ""
+
+    @property
+    def _ending(self) -> str:
+        return exchange_formats.ending_of(str(self.format.currentData()))
+
+    @property
     def _models_beside(self) -> bool:
         """Whether there are results of models, and the file has no place to say of which ones."""
+        if self.exchange:
+            return False
         answered = self._facts is not None and any(group not in _NO_MODEL for group, _ in self._facts.columns)
         return answered and self.format.currentData() not in (".xlsx", ".parquet")
 
@@ -270,13 +288,15 @@ class ExportDialog(ProjectDialog):
         file, count = self.file, self._facts.rows[self.only] if self._facts else 0
         if not self.path.text().strip():
             return _("Choose a file to write.")
-        if file.suffix.lower() not in dict(FORMATS):
+        if self.exchange and file.suffix.lower() != self._ending:
+            return _("The file name must end in {ending}.", ending=self._ending)
+        if not self.exchange and file.suffix.lower() not in dict(FORMATS):
             return _("The file name must end in .csv, .tsv, .xlsx, .parquet or .jsonl.")
         if not file.is_absolute() or not file.parent.is_dir():
             return _("The folder does not exist: choose another.")
         if file.is_dir():
             return _("This is a folder: give a file name.")
-        if self.columns == ():
+        if self.columns == () and not self.exchange:
             return _("Choose at least one group of columns.")
         if file.suffix.lower() == ".xlsx" and count > EXCEL_ROWS:
             return _(
@@ -289,7 +309,8 @@ class ExportDialog(ProjectDialog):
         """Return the files that would be replaced, but for a note of an export of ours."""
         from sce_desktop.tasks.tables.provenance import about_path, is_about
 
-        files = [self.file] if os.path.lexists(self.file) else []
+        files = exchange_formats.files_of(self.exchange, self.file)
+        files = [file for file in files if os.path.lexists(file)]
         if self.note.isChecked() and self._models_beside:
             about = about_path(self.file)
             if os.path.lexists(about) and not (about.is_file() and is_about(about)):
@@ -323,6 +344,8 @@ class ExportDialog(ProjectDialog):
 
     def _summary(self, facts: ExportFacts) -> str:
         count = facts.rows[self.only]
+        if self.exchange == Exchange.CODEBOOK:
+            return _("The labels will be exported, without rows")
         if self.only == "labelled" and facts.none:
             return ngettext(
                 "{count} row will be exported, {none} marked “none of these”",
@@ -336,26 +359,35 @@ class ExportDialog(ProjectDialog):
     def _on_path(self) -> None:
         ending = self.file.suffix.lower()
         place = self.format.findData(ending)
-        if place >= 0:
+        if place >= 0 and ending != self._ending:
             self.format.setCurrentIndex(place)
         self.replace.setChecked(False)
         self._show_format()
 
     @Slot()
     def _on_format(self) -> None:
-        file, ending = self.file, self.format.currentData()
+        file, ending = self.file, self._ending
         if file.name and file.suffix.lower() != ending:
-            known = file.suffix.lower() in dict(FORMATS)
+            known = file.suffix.lower() in {
+                *dict(FORMATS),
+                *map(exchange_formats.ending_of, exchange_formats.KEYS),
+            }
             self.path.setText(str(file.with_suffix(ending) if known else file.with_name(file.name + ending)))
         self._show_format()
 
     def _show_format(self) -> None:
-        ending = self.format.currentData()
+        ending = str(self.format.currentData())
         self.excel_safe.setVisible(ending in (".csv", ".tsv", ".xlsx"))
         self.excel_safe.setEnabled(ending != ".xlsx")
-        self.excel_hint.setVisible(ending in (".csv", ".tsv", ".xlsx"))
+        self.excel_hint.setVisible(bool(self.exchange) or ending in (".csv", ".tsv", ".xlsx"))
         self.note.setVisible(self._models_beside)
-        if ending == ".xlsx":
+        for box in self.column_boxes.values():
+            box.setEnabled(not self.exchange)
+            box.setToolTip(_("The format has columns of its own.") if self.exchange else box.property("hint"))
+        if self.exchange:
+            self.excel_safe.setChecked(False)
+            self.excel_hint.setText(exchange_formats.not_kept(self.exchange))
+        elif ending == ".xlsx":
             self.excel_safe.setChecked(True)
             self.excel_hint.setText(_("Cells of a workbook are text. Excel runs no formulas in them."))
         else:
@@ -380,8 +412,10 @@ class ExportDialog(ProjectDialog):
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)  # asked here, in place
         dialog.setNameFilters([f"{words} (*{ending})" for ending, words in FORMATS])
-        dialog.selectNameFilter(f"{self.format.currentText()} (*{self.format.currentData()})")
-        dialog.setDefaultSuffix(str(self.format.currentData()).lstrip("."))
+        if self.exchange:
+            dialog.setNameFilters([f"{self.format.currentText()} (*{self._ending})"])
+        dialog.selectNameFilter(f"{self.format.currentText()} (*{self._ending})")
+        dialog.setDefaultSuffix(self._ending.lstrip("."))
         dialog.fileSelected.connect(self.path.setText)
         open_dialog(dialog)
 
@@ -400,6 +434,7 @@ class ExportDialog(ProjectDialog):
                 self.columns,
                 excel_safe=self.excel_safe.isChecked() and self.format.currentData() in (".csv", ".tsv"),
                 note=self.note.isChecked() and self._models_beside,
+                format=self.exchange,
                 replace=self.replace.isVisibleTo(self) and self.replace.isChecked(),
             )
         )

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sce_desktop.controllers.table_work import Look
     from sce_desktop.tasks.tables.scan import TableScan
 
-_NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz")
+_NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz", ".qdpx", ".qde")
 
 
 class ImportDialog(ProjectDialog):

@@ -90,7 +90,6 @@ class ColumnsForm(QWidget):
         set_role(self.alike, "muted")
         self.take_back = QCheckBox(_("Restore annotations"))
         self.take_back.setAccessibleName(_("Restore annotations from an SCE Desktop export"))
-        self.take_back.setToolTip(_("Restores labels, flags and notes of this SCE Desktop export"))
         self.take_back.toggled.connect(self._on_take_back)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -158,6 +157,11 @@ class ColumnsForm(QWidget):
             guess = () if preview.text_column is None else (preview.text_column,)
             self._fill(fixed if fixed is not None else guess)
         self.take_back.setVisible(not self._fixed and look.ours_at is not None)
+        self.take_back.setToolTip(
+            _("Restores labels, notes and annotators of this file")
+            if preview.annotated
+            else _("Restores labels, flags and notes of this SCE Desktop export")
+        )
         self._show_label()
 
     def _fill_labels(self, chosen: str = "") -> None:
