@@ -37,7 +37,9 @@ def record_id(block: int, code: int) -> int:
 def pairs(texts: Sequence[str], places: NDArray[np.uint32]) -> Pairs:
     """Return the trigrams of ``texts``, which stand at ``places`` (n,) of a block: sorted, each pair once."""
     lengths = np.fromiter(map(len, texts), np.int64, len(texts)) + 1
-    codes = _codes("\n".join((*texts, "", "", "")))  # so that each text has a line end and two more characters
+    codes = _codes(
+        "\n".join((*texts, "", "", ""))
+    )  # so that each text has a line end and two more characters
     ends = np.cumsum(lengths) - 1
     found = np.left_shift(codes[: lengths.sum()], BITS, dtype=np.uint32)
     found |= np.repeat(places, lengths)
