@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sce_desktop.core.tables import Cell
@@ -39,6 +39,17 @@ class CSVLines:
 
     def lines(self, rows: Iterable[Sequence[OutCell]]) -> Iterator[str]:
         """Yield each row with its line feed."""
+        delimiter, field = self.delimiter, self._field()
+        for row in rows:
+            line = delimiter.join(map(field, row))
+            # A single empty cell is quoted: a blank line is no row.
+            yield f"{line}\n" if line else '""\n'
+
+    def fields(self, cells: Iterable[OutCell]) -> list[str]:
+        """Return each cell as it stands between delimiters."""
+        return list(map(self._field(), cells))
+
+    def _field(self) -> Callable[[OutCell], str]:
         delimiter, excel_safe = self.delimiter, self.excel_safe
 
         def field(cell: OutCell) -> str:
@@ -55,10 +66,7 @@ class CSVLines:
                 return '"' + cell.replace('"', '""') + '"'
             return cell
 
-        for row in rows:
-            line = delimiter.join(map(field, row))
-            # A single empty cell is quoted: a blank line is no row.
-            yield f"{line}\n" if line else '""\n'
+        return field
 
     def text(self, rows: Sequence[Sequence[OutCell]]) -> CSVText:
         """Return rows, all of one length, as one text; they alone count in its ``protected``."""
