@@ -9,6 +9,8 @@ from sce_desktop.core.tables import Cell
 from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
 from sce_desktop.data.json.json_values import Missing
 
+_LOOKED_AT = 50  # cells by which it is judged whether a column has few distinct ones
+
 OutCell = Cell | int | float | Missing
 
 
@@ -45,9 +47,13 @@ class CSVLines:
             # A single empty cell is quoted: a blank line is no row.
             yield f"{line}\n" if line else '""\n'
 
-    def fields(self, cells: Iterable[OutCell]) -> list[str]:
-        """Return each cell as it stands between delimiters."""
-        return list(map(self._field(), cells))
+    def fields(self, cells: Sequence[OutCell]) -> list[str]:
+        """Return each cell as it stands between delimiters; of few distinct ones each is made once."""
+        field = self._field()
+        if not self.excel_safe and len(set(cells[:_LOOKED_AT])) <= _LOOKED_AT // 2 < len(cells):
+            made = {cell: field(cell) for cell in set(cells)}
+            return list(map(made.__getitem__, cells))
+        return list(map(field, cells))
 
     def _field(self) -> Callable[[OutCell], str]:
         delimiter, excel_safe = self.delimiter, self.excel_safe

@@ -229,8 +229,11 @@ class _Sheet:
         rows = self._project.rows(ids)
         annotations = self._project.annotations(ids)
         marks = self._project.marks(ids)
+        undecided = self._decided(None, _NO_MARKS)
         left = [
             (*row.cells, *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)))
+            if row.id in annotations or row.id in marks
+            else (*row.cells, *undecided)
             for row in rows
         ]
         columns: list[Column] = list(zip(*left, strict=True))
