@@ -63,7 +63,8 @@ def run(*, rows: int) -> None:
             ],
             [
                 f"pyarrow read {floor['read']:.1f} s, insert {floor['insert']:.1f} s. "
-                f"The project with its search index has {bare:.0f} MB, of which the index {index['index_mb']:.0f}, "
+                f"The project with its search index has {bare:.0f} MB, of which the "
+                f"index {index['index_mb']:.0f}, "
                 f"with scores {project:.0f} MB. Memory is of the whole process.",
                 "Longest time between two looks at whether to go on, ms: "
                 + ", ".join(f"{name} {1000 * delays[name]:.0f}" for name in ("import", "index", "export")),
