@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 # Everything that leaves no ink and is no word: white space, control and format characters (Unicode's Cc, Cf,
@@ -20,3 +21,9 @@ _VISIBLE = re.compile(f"[^{INVISIBLE}]")
 def is_blank(text: str | None) -> bool:
     """Return whether a text has no visible character at all: there is nothing to classify then."""
     return not text or _VISIBLE.search(text) is None
+
+
+def are_blank(texts: Sequence[str]) -> list[bool]:
+    """Return `is_blank` of each of many texts, in less time."""
+    search = _VISIBLE.search
+    return [search(text) is None for text in texts]

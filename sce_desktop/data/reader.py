@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator
+from itertools import chain
 from pathlib import Path
 
 from sce_desktop.core.i18n import ngettext, number
@@ -115,7 +116,10 @@ class Table(ABC):
 
 
 def _characters(rows: list[Cells]) -> int:
-    return sum(len(cell) for row in rows for cell in row if cell)
+    try:
+        return sum(map(len, chain.from_iterable(rows)))  # type: ignore[arg-type] - a fifth of the time
+    except TypeError:  # a null
+        return sum(len(cell) for cell in chain.from_iterable(rows) if cell)
 
 
 def fit(cells: list[Cell], width: int, join: str) -> tuple[Cells, Callable[[], str]]:

@@ -17,6 +17,7 @@ from sce_desktop.core.private import FOLDER
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.data.atomic import replacing
+from sce_desktop.data.columns import Columns
 from sce_desktop.data.csv.csv_grammar import valid_delimiter
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.data.json.json_values import JsonText, Missing
@@ -40,7 +41,7 @@ _TYPED_AFTER = 100_000  # rows at most are held back until it is known which col
 def write_table(
     path: str | Path,
     columns: Sequence[str],
-    batches: Iterable[Rows | CSVText],
+    batches: Iterable[Rows | CSVText | Columns],
     *,
     delimiter: str = ",",
     excel_safe: bool = False,
@@ -56,7 +57,8 @@ def write_table(
     Texts are written unchanged and read back equal by `open_table`; None is an empty cell, or null where
     the format has one. Numbers have 9 significant digits. jsonl takes `JsonText` as the JSON that it is, and
     leaves out the key of a `Missing` cell; ``types`` are those of a parquet file's first columns, which their
-    texts become again. ``delimiter`` is for csv, whose batches may be `CSVText` made with it.
+    texts become again. ``delimiter`` is for csv, whose batches may be `CSVText` made with it. Batches of csv
+    and parquet may be `Columns`.
     ``excel_safe`` writes csv with a byte order mark and keeps Excel from running cells as formulas
     (`excel_safe`); xlsx never does. ``about``: lines on the table, for a second sheet of a workbook and the
     metadata of a parquet file; the other kinds have no place for them. ``legend``: columns and their
@@ -115,7 +117,7 @@ def written_columns(path: Path, columns: Sequence[str]) -> list[str]:
 class _Counted:
     """The batches, counted, checked for their width and reported to ``progress``."""
 
-    def __init__(self, batches: Iterable[Rows | CSVText], width: int, progress: Progress) -> None:
+    def __init__(self, batches: Iterable[Rows | CSVText | Columns], width: int, progress: Progress) -> None:
         self._batches = batches
         self._width = width
         self._progress = progress
@@ -124,7 +126,7 @@ class _Counted:
     def __iter__(self) -> Iterator[Any]:
         for batch in self._batches:
             self._progress.check()
-            widths = (batch.width,) if isinstance(batch, CSVText) else map(len, batch)
+            widths = (batch.width,) if isinstance(batch, CSVText | Columns) else map(len, batch)
             if any(width != self._width for width in widths):
                 raise ValueError(f"a row has not {self._width} cells")
             yield batch
@@ -140,7 +142,7 @@ def number(value: Any) -> int | float:
 def _write_csv(
     target: Path,
     columns: Sequence[str],
-    batches: Iterable[Rows | CSVText],
+    batches: Iterable[Rows | CSVText | Columns],
     delimiter: str,
     *,
     excel_safe: bool,
@@ -152,7 +154,9 @@ def _write_csv(
             file.write("\ufeff")
         file.writelines(made.lines([columns]))
         for batch in batches:
-            if isinstance(batch, CSVText):
+            if isinstance(batch, Columns):
+                file.write(batch.csv(made).text)
+            elif isinstance(batch, CSVText):
                 handed_over += batch.protected
                 file.write(batch.text)
             else:
@@ -266,7 +270,7 @@ def _too_long(row: int, cell: str) -> str:
 def _write_parquet(
     target: Path,
     columns: Sequence[str],
-    batches: Iterable[Rows],
+    batches: Iterable[Rows | Columns],
     about: Sequence[str],
     types: ColumnTypes | None,
     numbers: Collection[str],
@@ -276,14 +280,16 @@ def _write_parquet(
 
     typed = types.fields if types is not None else ()
     pending = iter(batches)
-    held: list[Sequence[OutCell]] = []
+    held: list[list[Sequence[OutCell]]] = []  # batches by column
+    rows = 0
     kinds: list[type | None] = [str if field is not None else None for field in typed]
     kinds += [float if name in numbers else None for name in columns[len(kinds) :]]
-    while not all(kinds) and len(held) < _TYPED_AFTER and (batch := next(pending, None)) is not None:
-        held += batch
-        for place, kind in enumerate(kinds):
+    while not all(kinds) and rows < _TYPED_AFTER and (batch := next(pending, None)) is not None:
+        held.append(_by_column(batch))
+        rows += len(batch)
+        for place, (kind, cells) in enumerate(zip(kinds, held[-1], strict=False)):
             if kind is None:
-                kinds[place] = next((_kind(row[place]) for row in batch if row[place] is not None), None)
+                kinds[place] = next((_kind(cell) for cell in cells if cell is not None), None)
     fields = [
         pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
         for name, kind in zip(columns, kinds, strict=True)
@@ -300,13 +306,19 @@ def _write_parquet(
         for place in range(len(columns))
     ]
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-        for batch in chain([held], pending):
-            if batch:
+        first = [list(chain.from_iterable(parts)) for parts in zip(*filter(None, held), strict=True)]
+        del held
+        for cells_of in chain([first], map(_by_column, pending)):
+            if cells_of:
                 arrays = [
                     _array(cells, field) if maker is None else maker(cells)
-                    for cells, field, maker in zip(zip(*batch, strict=True), schema, makers, strict=True)
+                    for cells, field, maker in zip(cells_of, schema, makers, strict=True)
                 ]
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+def _by_column(batch: Rows | Columns) -> list[Sequence[OutCell]]:
+    return batch.cells() if isinstance(batch, Columns) else list(zip(*batch, strict=True))
 
 
 def _kind(cell: OutCell) -> type:

@@ -58,10 +58,13 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
             self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
 
     @classmethod
-    def create(cls, path: str | Path, *, name: str | None = None) -> Self:
-        """Make a new project at ``path`` and open it. UserError if the file exists or cannot be made."""
+    def create(cls, path: str | Path, *, name: str | None = None, draft: bool = False) -> Self:
+        """Make a new project at ``path`` and open it. UserError if the file exists or cannot be made.
+
+        ``draft``: `placing.put_in_place` puts it where it belongs, and a power cut before may cost it.
+        """
         path = Path(path).absolute()
-        return cls(opening.create(path, name=path.stem if name is None else name))
+        return cls(opening.create(path, name=path.stem if name is None else name, draft=draft))
 
     @classmethod
     def open(cls, path: str | Path, *, read_only: bool = False, older: bool = False) -> Self:

@@ -16,7 +16,8 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
-from sce_desktop.store.runs import final, runs, versions
+from sce_desktop.store.runs import bulk, final, runs, versions
+from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore, RunArrays
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
@@ -73,6 +74,11 @@ class ModelMethods:
         """Return what a run says about ``ids`` by row; rows without a score are absent."""
         with self._database.read() as connection:
             return runs.fetch(connection, run_id, ids)
+
+    def scores_of_rows(self, run_id: int, ids: Ids) -> ScoresOfRows:
+        """Return what a run says about ``ids`` as arrays, in their order."""
+        with self._database.read() as connection:
+            return bulk.fetch(connection, run_id, ids)
 
     def run_arrays(self, run_id: int) -> RunArrays:
         """Return best label, confidence and margin (n,) of every scored row, in file order."""

@@ -68,7 +68,7 @@ def _roots(path: Path) -> dict[str, int]:
     with closing(sqlite3.connect(path)) as plain:
         found = plain.execute(
             "SELECT type, name, tbl_name, rootpage FROM sqlite_schema"
-            " WHERE rootpage AND name NOT LIKE 'row_search%' ORDER BY type DESC, name"
+            " WHERE rootpage AND name NOT LIKE 'row_trigrams%' ORDER BY type DESC, name"
         ).fetchall()
         return {
             f"{kind} {name}": root

@@ -22,6 +22,7 @@ from tests.benchmarks.measure import peak_memory_mb, print_table
 
 COLUMNS = ("id", "text", "category", "amount")
 TABLE, FLOOR, PROJECT, EXPORT = "table.csv", "floor.sqlite", "project.sce", "export.csv"
+LABELS = 20
 Measured = dict[str, float]
 
 
@@ -35,6 +36,11 @@ def run(*, rows: int) -> None:
         ours = _step(import_project, folder)
         index = _step(build_index, folder)
         export = _step(export_project, folder)
+        bare = (folder / PROJECT).stat().st_size / 1e6
+        _step(score_project, folder)
+        scored_csv = _step(export_scored_csv, folder)
+        scored_parquet = _step(export_scored_parquet, folder)
+        delays = _step(cancel_delays, folder)
         project = (folder / PROJECT).stat().st_size / 1e6
 
         def line(name: str, got: Measured) -> list[str]:
@@ -52,10 +58,16 @@ def run(*, rows: int) -> None:
                 line("import into a project", ours),
                 line("search index, behind the work", index),
                 line("export to csv", export),
+                line(f"export to csv, scored, {LABELS} labels", scored_csv),
+                line(f"export to parquet, scored, {LABELS} labels", scored_parquet),
             ],
             [
                 f"pyarrow read {floor['read']:.1f} s, insert {floor['insert']:.1f} s. "
-                f"The project with its search index has {project:.0f} MB. Memory is of the whole process."
+                f"The project with its search index has {bare:.0f} MB, of which the "
+                f"index {index['index_mb']:.0f}, "
+                f"with scores {project:.0f} MB. Memory is of the whole process.",
+                "Longest time between two looks at whether to go on, ms: "
+                + ", ".join(f"{name} {1000 * delays[name]:.0f}" for name in ("import", "index", "export")),
             ],
         )
 
@@ -133,21 +145,89 @@ def build_index(folder: Path) -> Measured:
     from sce_desktop.store.project import Project
 
     with Project.open(folder / PROJECT) as project:
+        before = (folder / PROJECT).stat().st_size
         started = time.perf_counter()
         project.build_search_index()
-        return {"seconds": time.perf_counter() - started}
+        seconds = time.perf_counter() - started
+    return {"seconds": seconds, "index_mb": ((folder / PROJECT).stat().st_size - before) / 1e6}
 
 
-def export_project(folder: Path) -> Measured:
-    """Export of every row to csv."""
+def export_project(folder: Path, name: str = EXPORT) -> Measured:
+    """Export of every row."""
     from sce_desktop.core.progress import SilentProgress
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.tables.tables import export_table
 
     with Project.open(folder / PROJECT) as project:
         started = time.perf_counter()
-        export_table(project, folder / EXPORT, progress=SilentProgress())
+        export_table(project, folder / name, progress=SilentProgress())
         return {"seconds": time.perf_counter() - started}
+
+
+def score_project(folder: Path) -> Measured:
+    """Scores for every row, drawn at random."""
+    from sce_desktop.core.annotations import Label
+    from sce_desktop.core.runs import Scores
+    from sce_desktop.store.project import Project
+
+    rng = np.random.default_rng(0)
+    with Project.open(folder / PROJECT) as project:
+        label_set = project.set_labels([Label(f"label {number}") for number in range(LABELS)])
+        run = project.open_run("sce", "sce", "drawn at random", "random", label_set.labels)
+        project.activate(run.id)
+        row_ids = project.row_ids()
+        for start in range(0, len(row_ids), 5_000):
+            some = row_ids[start : start + 5_000]
+            drawn = rng.random((len(some), LABELS), dtype=np.float32) ** 8
+            project.add_scores(run.id, some, Scores(drawn / drawn.sum(axis=1, keepdims=True)))
+        project.finish_run(run.id)
+    return {"seconds": 0.0}
+
+
+def export_scored_csv(folder: Path) -> Measured:
+    """Export of every scored row to csv."""
+    return export_project(folder)
+
+
+def export_scored_parquet(folder: Path) -> Measured:
+    """Export of every scored row to parquet."""
+    return export_project(folder, "export.parquet")
+
+
+class _Looks:
+    """Measures the longest time between two calls of ``check``: a cancel waits no longer."""
+
+    def __init__(self) -> None:
+        self._before = time.perf_counter()
+        self.longest = 0.0
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        """Do nothing."""
+
+    def warn(self, message: str) -> None:
+        """Do nothing."""
+
+    def check(self) -> None:
+        """Look at the clock."""
+        now = time.perf_counter()
+        self.longest, self._before = max(self.longest, now - self._before), now
+
+
+def cancel_delays(folder: Path) -> Measured:
+    """How long cancelling waits at most in each step."""
+    from sce_desktop.tasks.tables.tables import export_table, import_table
+
+    importing, indexing, exporting = _Looks(), _Looks(), _Looks()
+    with import_table(
+        folder / "again.sce", folder / TABLE, text_columns=["text"], progress=importing
+    ) as project:
+        indexing.check()
+        indexing.longest = 0.0
+        project.build_search_index(indexing)
+        exporting.check()
+        exporting.longest = 0.0
+        export_table(project, folder / EXPORT, progress=exporting)
+    return {"import": importing.longest, "index": indexing.longest, "export": exporting.longest}
 
 
 if __name__ == "__main__":

@@ -144,7 +144,11 @@ def _other_encoding(path: Path) -> None:
     """Write the same project in UTF-16."""
     with closing(sqlite3.connect(path)) as old:
         script = [text for (text,) in old.execute("SELECT sql FROM sqlite_schema WHERE sql NOT NULL")]
-        script = [text for text in script if "row_search" not in text and "sqlite_" not in text]
+        script = [
+            text
+            for text in script
+            if "row_trigrams" not in text and "row_search" not in text and "sqlite_" not in text
+        ]
         content = {
             table: old.execute(f"SELECT * FROM {table}").fetchall() for table in schema.metadata.tables
         }
@@ -193,10 +197,10 @@ _SCHEMA: Final[dict[str, Builder]] = {
         )
     ),
     "search index of another table": sql(
-        "DROP TABLE row_search", "CREATE VIRTUAL TABLE row_search USING fts5(text, content='annotations')"
+        "DROP TABLE row_trigrams", "CREATE VIRTUAL TABLE row_search USING fts5(text, content='annotations')"
     ),
-    "search index garbled": sql("UPDATE row_search_data SET block = randomblob(300)"),
-    "search index of another shape": sql("UPDATE row_search_config SET v = 1000000 WHERE k = 'version'"),
+    "search index garbled": sql("UPDATE row_trigrams SET rows = randomblob(300)"),
+    "search index of another shape": sql("UPDATE row_trigrams SET rows = zeroblob(0)"),
     "two tables, one root": schema_sql(
         "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'rows')"
         " WHERE name = 'scores'"
@@ -488,7 +492,7 @@ _CONTENTS: Final[dict[str, Builder]] = {
     "annotator who is missing": sql("DELETE FROM coders"),
     "repeat with an infinite label": _in("source", "coders", 'repeat:[["a", Infinity]]', "WHERE id = 2"),
     "searchable far away": _in("searchable_to", "project", 10**9),
-    "searchable without an index": sql("DROP TABLE row_search"),
+    "searchable without an index": sql("DROP TABLE row_trigrams"),
     "form of the search a blob": _in("search_form", "project", b"\xff"),
     "model a blob": _in("model", "project", b"\xff"),
 }

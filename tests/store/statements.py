@@ -15,7 +15,7 @@ from sce_desktop.store.project import Project
 
 # By the names and aliases under which statements know the tables that have a record for each row.
 _OF_ROWS = re.compile(
-    r"SCAN (rows|scores|annotations|annotation_labels|marks|row_changes|row_search|a|m|l|c)\b(?! VIRTUAL)"
+    r"SCAN (rows|scores|annotations|annotation_labels|marks|row_changes|row_trigrams|a|m|l|c)\b(?! VIRTUAL)"
 )
 
 

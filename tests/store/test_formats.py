@@ -41,6 +41,7 @@ ATTACKS = {
     ),
     "virtual table": "CREATE VIRTUAL TABLE bad USING fts5(text, content='rows')",
     "other search index": "CREATE VIRTUAL TABLE row_search USING fts5(text, content='annotations')",
+    "search index of other columns": "CREATE TABLE row_trigrams (id INTEGER PRIMARY KEY, other BLOB)",
     "extra table": "CREATE TABLE more (id INTEGER PRIMARY KEY)",
     "extra index": "CREATE INDEX more ON rows (length)",
     "expression index": "CREATE INDEX more ON rows (hex(zeroblob(1000000)))",
@@ -117,7 +118,8 @@ def test_every_format_is_known_and_one_step_off_is_not(path: Path, version: int)
             step(connection)
     with closing(sqlite3.connect(path)) as plain:
         same = [v for v in range(1, migrations.schema_version() + 1) if not formats.difference(plain, v)]
-    assert same == [version]
+    alike = {7, 8}  # the search index, which is made behind the work, is another one: no table differs
+    assert same == (sorted(alike) if version in alike else [version])
     harm(path, f"PRAGMA user_version={version}", TRIGGER)
     with pytest.raises(DamagedProject, match="database program"):
         Project.open(path)
@@ -165,7 +167,7 @@ def test_statistics_of_the_finer_kind_are_known(closed: Path) -> None:
         assert project.verify() == []
 
 
-@pytest.mark.parametrize("version", [*range(1, migrations.schema_version())])
+@pytest.mark.parametrize("version", [*range(1, migrations.schema_version() - 1)])  # 7 has the tables of 8
 def test_version_set_back_is_refused(closed: Path, version: int) -> None:
     harm(closed, f"PRAGMA user_version={version}")
     with pytest.raises(DamagedProject):
@@ -179,11 +181,11 @@ def test_new_project_has_what_the_last_step_leaves(closed: Path) -> None:
     with closing(sqlite3.connect(closed)) as plain:
         found = {entry for entry, _ in formats.entries(plain)}
     known = formats.of_version(migrations.schema_version())
-    assert found == known.required | known.optional
+    assert found == known.required | known.optional - formats._fts_entries()
 
 
 def test_search_index_is_known_without_its_extension() -> None:
-    assert formats._search_entries() < formats.of_version(1).optional
+    assert formats._fts_entries() < formats.of_version(1).optional
 
 
 def test_text_of_a_schema_counts_and_its_blanks_do_not() -> None:

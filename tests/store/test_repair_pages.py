@@ -161,7 +161,7 @@ DERIVED = {"runs": "scores"}  # what is worth nothing without it
         "other_annotations",
         "project",
         "row_changes",
-        "row_search_data",
+        "row_trigrams",
         "rows",
         "runs",
         "scores",
@@ -216,7 +216,7 @@ def test_what_was_deleted_does_not_come_back(damaged: Path) -> None:
 
 def test_known_tables_are_those_tried(whole: Path) -> None:
     parameters = test_root_of_a_table_or_index_is_not_needed.pytestmark[0].args[1]  # type: ignore[attr-defined]
-    rest = {"row_search_config", "row_search_idx", "sqlite_autoindex_label_sets_1"}
+    rest = {"sqlite_autoindex_label_sets_1"}
     assert set(parameters) | rest == set(roots(whole))
 
 

@@ -11,7 +11,7 @@ from sce_desktop.core import folding
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.query import RowQuery
-from sce_desktop.store.content import search
+from sce_desktop.store.content import search, trigrams
 from sce_desktop.store.file import functions, schema
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
@@ -196,8 +196,11 @@ def test_an_index_of_another_form_is_not_used_but_built_again(
     project.build_search_index()
     with project._database.read() as connection:
         assert connection.exec_driver_sql("SELECT search_form FROM project").scalar_one() == folding.FORM
-        indexed = f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH 'sse'"
-        assert connection.exec_driver_sql(indexed).scalars().all() == [10]
+        (code,) = trigrams.codes_of("sse", 1)
+        record = f"SELECT rows FROM {schema.SEARCH_TABLE} WHERE id = {trigrams.record_id(0, code)}"
+        assert np.flatnonzero(trigrams.rows_of(connection.exec_driver_sql(record).scalar_one())).tolist() == [
+            9
+        ]
 
 
 def test_texts_behind_a_nul(project: Project) -> None:
@@ -253,8 +256,26 @@ def test_building_tells_progress_and_can_be_cancelled(
     assert found(project, "late") == [1, 2, 6, 16]
     project.build_search_index(Progress(1_000))
     assert seen[-1] == (16, 16, "Building the search index")
-    assert [done for done, _, _ in seen] == sorted({done for done, _, _ in seen})  # nothing was done twice
     assert found(project, "late") == [1, 2, 6, 16]
+
+
+def test_what_was_built_of_the_index_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trigrams, "BITS", 2)
+    monkeypatch.setattr(trigrams, "BLOCK", 4)
+
+    class Progress(CancelAfter):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            if done > 8:
+                raise Cancelled
+
+    fill(project, ["late", "early", "never"] * 5)
+    with pytest.raises(Cancelled):
+        project.build_search_index(Progress(1_000))
+    with project._database.read() as connection:
+        assert connection.exec_driver_sql("SELECT searchable_to FROM project").scalar_one() == 8
+    assert found(project, "late") == [1, 4, 7, 10, 13]
+    project.build_search_index()
+    assert found(project, "late") == [1, 4, 7, 10, 13]
 
 
 def test_index_survives_closing(project: Project, path: Path) -> None:
@@ -266,14 +287,20 @@ def test_index_survives_closing(project: Project, path: Path) -> None:
         assert opened.verify() == []
 
 
-def test_searching_without_fts5(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    fill(project, TEXTS[:3])
-    project.build_search_index()  # elsewhere
-    monkeypatch.setattr(search, "_has_fts5", lambda _connection: False)
-    monkeypatch.setattr(search, "_trigrams", lambda _needle: "not to be used")
-    fill(project, TEXTS[3:])
+def test_a_damaged_index_is_reported_and_made_again(project: Project) -> None:
+    fill(project, TEXTS)
+    project.build_search_index()
+    for damage in ("zeroblob(0)", "x'0001'", "x'01'", "x'0200'", "x'07'", "'text'"):
+        with project._database.write() as connection:
+            connection.exec_driver_sql(f"UPDATE {schema.SEARCH_TABLE} SET rows = {damage}")
+        assert any("search index is damaged" in problem for problem in project.verify()), damage
+        with pytest.raises(UserError):
+            found(project, "parcel")
+    with project._database.write() as connection:
+        connection.exec_driver_sql(f"DROP TABLE {schema.SEARCH_TABLE}")
     project.build_search_index()
     assert found(project, "parcel") == [1, 5]
+    assert project.verify() == []
 
 
 def test_rows_of_an_unfinished_import_are_not_indexed(project: Project) -> None:
@@ -330,7 +357,7 @@ def test_the_index_is_asked_for_what_is_rare_alone(project: Project) -> None:
         with statements(project) as told:
             assert len(found(project, needle)) == count
         (answer,) = (one for one in told if "LIKE" in one)
-        assert ("MATCH" in answer) is by_index, needle
+        assert ("json_each" in answer) is by_index, needle
 
 
 # --- columns, labels and what else people say

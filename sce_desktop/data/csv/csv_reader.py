@@ -11,10 +11,12 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.giving_way import giving_way
@@ -210,14 +212,14 @@ class CsvTable(Table):
         """Append rows up to the first record that breaks the rules and return the index of its line."""
         if not self._dialect.usual:
             return 0
-        reader = csv.reader(
-            lines,
-            delimiter=self._dialect.delimiter,
-            quotechar=self._dialect.quote or QUOTE,
-            quoting=csv.QUOTE_MINIMAL if self._dialect.quote else csv.QUOTE_NONE,
-            strict=True,
-        )
         width = len(self.columns)
+        reader = self._reader(lines)
+        with suppress(csv.Error):
+            found = list(reader)
+            if len(found) == reader.line_num == len(lines) and {width}.issuperset(map(len, found)):
+                rows += map(tuple, found)  # a line each, and nothing to be said about any
+                return len(lines)
+        reader = self._reader(lines)
         start = 0
         try:
             for cells in giving_way(reader):
@@ -230,6 +232,15 @@ class CsvTable(Table):
         except csv.Error:
             pass
         return start
+
+    def _reader(self, lines: list[str]) -> Any:
+        return csv.reader(
+            lines,
+            delimiter=self._dialect.delimiter,
+            quotechar=self._dialect.quote or QUOTE,
+            quoting=csv.QUOTE_MINIMAL if self._dialect.quote else csv.QUOTE_NONE,
+            strict=True,
+        )
 
     def _add(
         self, cells: list[str], lines: list[str], start: int, end: int, first: int, rows: list[Cells]

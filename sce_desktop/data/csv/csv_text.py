@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.data.csv.excel_safe import PREFIX, is_formula, protect
 from sce_desktop.data.json.json_values import Missing
+
+_LOOKED_AT = 50  # cells by which it is judged whether a column has few distinct ones
 
 OutCell = Cell | int | float | Missing
 
@@ -40,6 +42,22 @@ class CSVLines:
 
     def lines(self, rows: Iterable[Sequence[OutCell]]) -> Iterator[str]:
         """Yield each row with its line feed."""
+        delimiter, field = self.delimiter, self._field()
+        for row in giving_way(rows):
+            line = delimiter.join(map(field, row))
+            # A single empty cell is quoted: a blank line is no row.
+            yield f"{line}\n" if line else '""\n'
+
+    def fields(self, cells: Sequence[OutCell]) -> list[str]:
+        """Return each cell as it stands between delimiters; of few distinct ones each is made once."""
+        give_way()
+        field = self._field()
+        if not self.excel_safe and len(set(cells[:_LOOKED_AT])) <= _LOOKED_AT // 2 < len(cells):
+            made = {cell: field(cell) for cell in set(cells)}
+            return list(map(made.__getitem__, cells))
+        return list(map(field, cells))
+
+    def _field(self) -> Callable[[OutCell], str]:
         delimiter, excel_safe = self.delimiter, self.excel_safe
 
         def field(cell: OutCell) -> str:
@@ -56,10 +74,7 @@ class CSVLines:
                 return '"' + cell.replace('"', '""') + '"'
             return cell
 
-        for row in giving_way(rows):
-            line = delimiter.join(map(field, row))
-            # A single empty cell is quoted: a blank line is no row.
-            yield f"{line}\n" if line else '""\n'
+        return field
 
     def text(self, rows: Sequence[Sequence[OutCell]]) -> CSVText:
         """Return rows, all of one length, as one text; they alone count in its ``protected``."""

@@ -6,6 +6,7 @@ import functools
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -102,10 +103,7 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
     """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
     layout = shape(connection)
     records = raw(connection).execute(f"SELECT id, text, cells FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found = {
-        id_: Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout))
-        for id_, text, cells in giving_way(records)
-    }
+    found = {row.id: row for row in _made(records.fetchall(), layout)}
     return _in_order(connection, found, ids)
 
 
@@ -160,9 +158,7 @@ def fetch_after(connection: sa.Connection, row_id: int, count: int, *, end: int)
     whole = len(found) == expected and (not found or found[-1][0] == row_id + expected)
     if not whole and counts(connection).rows == last(connection):
         raise Malformed(_MISSING)
-    return [
-        Row(id_, id_ - 1, text, _unpack(id_, text, cells, layout)) for id_, text, cells in giving_way(found)
-    ]
+    return _made(found, layout)
 
 
 def cell_types(connection: sa.Connection, ids: Ids) -> dict[int, str]:
@@ -207,6 +203,33 @@ _SAME_TEXT = (
     "SELECT id FROM rows WHERE blank = 0 AND text_hash = (SELECT text_hash FROM rows WHERE id = :id)"
     f" AND id != :id AND id <= {LAST_ROW}"
 )
+
+
+def _made(records: Sequence[tuple[int, str, str]], layout: Shape) -> list[Row]:
+    """Return the rows of records (id, text, cells). `Malformed` names the first that we would not write."""
+    cells = _unpack_all(records, layout)
+    if cells is None:
+        return [Row(id_, id_ - 1, text, _unpack(id_, text, packed, layout)) for id_, text, packed in records]
+    return [
+        Row(id_, id_ - 1, text, tuple(of_row))
+        for (id_, text, _), of_row in giving_way(zip(records, cells, strict=True))
+    ]
+
+
+def _unpack_all(records: Sequence[tuple[int, str, str]], layout: Shape) -> list[list[Cell]] | None:
+    """Return the cells of all records, by one look at their JSON; None where one is not as usual."""
+    width, place = len(layout.columns), layout.text_columns[0] if layout.text_columns else 0
+    try:
+        found = read_json(f"[{','.join([packed for _, _, packed in records])}]")
+    except (Malformed, TypeError):
+        return None
+    if len(found) != len(records) or not {list}.issuperset(map(type, found)):
+        return None
+    for (_, text, _), cells in zip(records, found, strict=True):
+        if len(cells) < width:
+            cells.insert(place, text)
+    whole = {width}.issuperset(map(len, found)) and _CELLS.issuperset(map(type, chain.from_iterable(found)))
+    return found if whole and {str}.issuperset(type(text) for _, text, _ in records) else None
 
 
 def _unpack(id_: int, text: str, packed: str, shape: Shape) -> tuple[Cell, ...]:

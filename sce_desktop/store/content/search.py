@@ -1,7 +1,7 @@
 """Finding a piece of text as `core.folding` compares: by an index where there is one, else in every row.
 
-The index (FTS5, trigrams of `folding.bare` texts, so that languages without spaces work) only narrows the
-rows down; whether a row matches is always decided by its text, so an answer is the same with and without the
+The index (`trigrams` of `folding.bare` texts, so that languages without spaces work) only narrows the rows
+down; whether a row matches is always decided by its text, so an answer is the same with and without the
 index. One or two characters, which are a word in some languages, are looked for in every row. It is filled
 behind the work and knows how far it has come: rows beyond that are looked at one by one. Nothing of what the
 user types is read as a query language.
@@ -12,6 +12,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,32 +25,30 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
+from sce_desktop.store.content import trigrams
 from sce_desktop.store.file import schema
-from sce_desktop.store.sql import last_row_id
+from sce_desktop.store.rules.records import malformed
+from sce_desktop.store.sql import json_ids, last_row_id
 
 if TYPE_CHECKING:
     from sce_desktop.store.file.database import Database
 
-TABLE_SQL: Final = (
-    f"CREATE VIRTUAL TABLE {schema.SEARCH_TABLE}"
-    " USING fts5(text, content='', tokenize='trigram', detail=none, columnsize=0)"
-)
-"""Without positions and texts the index takes a quarter of the room; we check the texts anyway."""
+TABLE_SQL: Final = f"CREATE TABLE {schema.SEARCH_TABLE} (id INTEGER PRIMARY KEY, rows BLOB NOT NULL)"
+"""The number of a record is `trigrams.record_id`'s."""
 
 PATTERN_SECONDS: Final = 5.0
-_BATCH_CHARACTERS: Final = 60_000  # a transaction that a decision may have to wait for: some ten milliseconds
+_BATCH_CHARACTERS: Final = 1_000_000  # between two looks at whether to go on: some 30 milliseconds
+_PART_RECORDS: Final = 500  # after which a transaction ends if somebody waits: a few milliseconds
 _ROOM_BESIDE: Final = 20_000_000  # bytes of the log, in which pages stand several times, and to go on with
 _WITHOUT: Final = N_(
     "Search still works, but is slower. The index is built when you next open the project with enough space."
 )
-_MAX_TRIGRAMS: Final = 24
+_MAX_TRIGRAMS: Final = 16
 _MAX_PATTERN: Final = 10_000  # SQLite refuses LIKE patterns above 50,000 bytes
 
 
 def build_index(database: Database, progress: Progress) -> None:
     """Bring the index up to the last row, in short transactions; what was done stays when this is cancelled.
-
-    Where SQLite was built without FTS5, searching goes on without an index.
 
     Raises:
         UserError: There is too little room. Searching goes on without.
@@ -64,8 +63,6 @@ def build_index(database: Database, progress: Progress) -> None:
 
 def _build(database: Database, progress: Progress) -> None:
     with database.write() as connection:
-        if not _has_fts5(connection):
-            return
         form = connection.execute(sa.select(schema.project.c.search_form)).scalar_one()
         if form != folding.FORM or not is_made(connection):
             connection.exec_driver_sql(f"DROP TABLE IF EXISTS {schema.SEARCH_TABLE}")
@@ -73,16 +70,68 @@ def _build(database: Database, progress: Progress) -> None:
             connection.execute(schema.project.update().values(searchable_to=0, search_form=folding.FORM))
     while True:
         progress.check()
-        with database.write() as connection:
+        with database.read() as connection:
             start = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
-            end = connection.execute(sa.select(last_row_id())).scalar_one()
-            if start >= end:
+            last = connection.execute(sa.select(last_row_id())).scalar_one()
+        if start >= last:
+            return
+        block = start // trigrams.BLOCK
+        end = min((block + 1) * trigrams.BLOCK, last)
+        parts = []
+        for row_ids, texts in _texts(database, block * trigrams.BLOCK, end):
+            places = ((np.array(row_ids) - 1) % trigrams.BLOCK).astype(np.uint32)
+            parts.append(trigrams.pairs(texts, places))
+            progress.check()
+            progress.report(max(start, row_ids[-1]), last, stage=_("Building the search index"))
+        _keep(database, trigrams.records(block, trigrams.joined(parts)), start, end, progress)
+
+
+def _texts(database: Database, start: int, end: int) -> Iterator[tuple[list[int], list[str]]]:
+    """Yield the ids and the texts to compare of the rows after ``start``, some characters at a time."""
+    while start < end:
+        row_ids, texts, characters = [], [], 0
+        with database.read() as connection:
+            reading = _plain(connection).execute(
+                "SELECT id, text FROM rows WHERE id > ? AND id <= ? ORDER BY id", (start, end)
+            )
+            for row_id, text in reading:
+                row_ids.append(row_id)
+                texts.append(folding.bare(text))
+                characters += len(text)
+                if characters >= _BATCH_CHARACTERS:
+                    break
+            reading.close()
+        if not row_ids:
+            return
+        yield row_ids, texts
+        start = row_ids[-1]
+
+
+def _keep(
+    database: Database, records: list[tuple[int, bytes]], start: int, end: int, progress: Progress
+) -> None:
+    """Write the records of a block, which count from then on when all are there.
+
+    A record that is written early says of the rows up to ``start`` what it said before. Where somebody has
+    begun the index again meanwhile, or removed it, nothing is written.
+    """
+    done = 0
+    while done < len(records) or start < end:
+        progress.check()
+        with database.write_part() as connection:
+            now = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
+            if now != start or not is_made(connection):
                 return
-            plain = connection.connection.driver_connection
-            assert isinstance(plain, sqlite3.Connection)
-            start = _index_some(plain, start, end)
-            connection.execute(schema.project.update().values(searchable_to=start))
-        progress.report(start, end, stage=_("Building the search index"))
+            plain = _plain(connection)
+            while done < len(records):
+                some = records[done : done + _PART_RECORDS]
+                plain.executemany(f"INSERT OR REPLACE INTO {schema.SEARCH_TABLE} VALUES (?, ?)", some)
+                done += len(some)
+                if database.awaited:
+                    break
+            if done >= len(records):
+                connection.execute(schema.project.update().values(searchable_to=end))
+                start = end
 
 
 def _check_room(database: Database) -> None:
@@ -118,15 +167,39 @@ def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.
     indexed_to, form = connection.execute(
         sa.select(schema.project.c.searchable_to, schema.project.c.search_form)
     ).one()
-    trigrams = _trigrams(folding.bare(needle))
-    if not indexed_to or form != folding.FORM or not trigrams or not _has_fts5(connection):
+    codes = trigrams.codes_of(folding.bare(needle), _MAX_TRIGRAMS)
+    if not indexed_to or form != folding.FORM or not codes or not is_made(connection):
         return in_project.where(matches)
-    found = f"SELECT rowid FROM {schema.SEARCH_TABLE} WHERE {schema.SEARCH_TABLE} MATCH :trigrams"
-    if _are_many(connection, found, trigrams, indexed_to):
+    candidates = _candidates(_plain(connection), codes, indexed_to)
+    if 2 * len(candidates) >= indexed_to > 1:  # looking at the texts in their order is faster
         return in_project.where(matches)
-    candidates = sa.text(found).bindparams(trigrams=trigrams)
-    indexed = in_project.where(row.id.in_(candidates.columns(sa.column("rowid", sa.Integer))), matches)
+    among = sa.text("SELECT value FROM json_each(:candidates)").bindparams(
+        candidates=json_ids(candidates.tolist())
+    )
+    indexed = in_project.where(row.id.in_(among.columns(sa.column("value", sa.Integer))), matches)
     return indexed.union_all(in_project.where(row.id > indexed_to, matches))
+
+
+def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> IdArray:
+    """Return the rows up to ``end`` that have all trigrams of ``codes``, or others of the same codes."""
+    found = []
+    marks = ", ".join("?" * len(codes))
+    for block in range((end - 1) // trigrams.BLOCK + 1):
+        wanted = [trigrams.record_id(block, code) for code in codes]
+        records = plain.execute(
+            f"SELECT id, rows FROM {schema.SEARCH_TABLE} WHERE id IN ({marks})", wanted
+        ).fetchall()
+        if len(records) < len(codes):
+            continue
+        rows = np.ones(trigrams.BLOCK, np.bool_)
+        for record_id, record in records:
+            try:
+                rows &= trigrams.rows_of(record)
+            except trigrams.DamagedRecordError:
+                raise malformed(schema.SEARCH_TABLE, "rows", record_id) from None
+        found.append(np.flatnonzero(rows) + (block * trigrams.BLOCK + 1))
+    ids = np.concatenate(found) if found else np.empty(0, np.int64)
+    return ids[ids <= end]
 
 
 def matching_pattern(
@@ -149,8 +222,7 @@ def matching_pattern(
                 error=error,
             )
         ) from None
-    plain = connection.connection.driver_connection
-    assert isinstance(plain, sqlite3.Connection)
+    plain = _plain(connection)
     until = time.monotonic() + seconds
     found = []
     try:
@@ -166,24 +238,10 @@ def matching_pattern(
     return np.array(found, np.int64)
 
 
-def _index_some(plain: sqlite3.Connection, start: int, end: int) -> int:
-    """Index rows after ``start``, up to a number of characters; return the last one's id."""
-    batch: list[tuple[int, str]] = []
-    characters = 0
-    reading = plain.execute("SELECT id, text FROM rows WHERE id > ? AND id <= ? ORDER BY id", (start, end))
-    for row_id, text in reading:
-        batch.append((row_id, folding.bare(text)))
-        characters += len(text)
-        if characters >= _BATCH_CHARACTERS:
-            break
-    reading.close()
-    plain.executemany(f"INSERT INTO {schema.SEARCH_TABLE} (rowid, text) VALUES (?, ?)", batch)
-    return batch[-1][0] if batch else end
-
-
-def _has_fts5(connection: sa.Connection) -> bool:
-    modules = connection.exec_driver_sql("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")
-    return modules.first() is not None
+def _plain(connection: sa.Connection) -> sqlite3.Connection:
+    plain = connection.connection.driver_connection
+    assert isinstance(plain, sqlite3.Connection)
+    return plain
 
 
 def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
@@ -198,18 +256,3 @@ def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool
     alike = text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
     beyond_ascii = sa.func.length(sa.cast(text, sa.LargeBinary)) > schema.rows.c.length
     return alike | (beyond_ascii & (sa.func.contains_bare(text, key) == 1))
-
-
-def _are_many(connection: sa.Connection, found: str, trigrams: str, rows: int) -> bool:
-    """Return whether an index narrows so little down that looking at the texts in their order is faster."""
-    most = rows // 2
-    counted = f"SELECT count(*) FROM ({found} LIMIT :most)"
-    parameters = {"trigrams": trigrams, "most": most}
-    return most > 0 and connection.execute(sa.text(counted), parameters).scalar_one() >= most
-
-
-def _trigrams(needle: str) -> str:
-    """Return the FTS5 expression that the trigrams of ``needle`` are all there; empty if it is too short."""
-    pieces = [needle[i : i + 3] for i in range(len(needle) - 2)]
-    distinct = list(dict.fromkeys(piece for piece in pieces if "\0" not in piece))[:_MAX_TRIGRAMS]
-    return " AND ".join('"' + piece.replace('"', '""') + '"' for piece in distinct)

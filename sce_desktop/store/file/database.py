@@ -46,7 +46,8 @@ class Database:
 
     Readers get a connection of a pool and a consistent snapshot. Writers take turns on one connection, in the
     order in which they asked, so that a decision waits for one batch of scores at most and for none of the
-    next; what they do is one transaction (``BEGIN IMMEDIATE``).
+    next; what they do is one transaction (``BEGIN IMMEDIATE``). A draft is nobody's yet: nothing waits for
+    the disk before `placing.put_in_place`, which brings all of it there, and a power cut costs the draft.
     """
 
     def __init__(
@@ -56,8 +57,10 @@ class Database:
         lock: FileLock | None = None,
         read_only_reason: str = "",
         immutable: bool = False,
+        draft: bool = False,
     ) -> None:
         self.path = path
+        self._draft = draft
         self.read_only_reason = read_only_reason
         self.import_lock = threading.Lock()  # rows of one import at a time
         self._closed = False
@@ -144,7 +147,7 @@ class Database:
             # The first two cannot be changed inside a transaction. Somebody waits for what is durable: it is
             # in the log when this returns, and `shorten_log` brings it from there into the file.
             for name, value in (
-                ("synchronous", "FULL" if durable else "NORMAL"),
+                ("synchronous", "OFF" if self._draft else "FULL" if durable else "NORMAL"),
                 ("foreign_keys", "ON" if foreign_keys else "OFF"),
                 ("wal_autocheckpoint", _MOST_LOG_PAGES if durable or not checkpoint else _LOG_PAGES),
             ):
@@ -251,6 +254,8 @@ class Database:
                 self._check_open()
                 try:
                     with contextlib.closing(connect(self.path, "mode=rw")) as plain:
+                        if self._draft:
+                            plain.execute("PRAGMA synchronous=OFF")
                         plain.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
                 finally:
                     self._file.remember()
@@ -282,7 +287,7 @@ class Database:
                     if lost == _(OVERWRITTEN):
                         self._drop_log()
                     plain = raw(connection)
-                    plain.execute("PRAGMA synchronous=FULL")
+                    plain.execute(f"PRAGMA synchronous={'OFF' if self._draft else 'FULL'}")
                     plain.execute("PRAGMA busy_timeout=1000")
                     (busy, *_rest) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                     brought_in = not busy

@@ -8,7 +8,6 @@ a schema whatever the type beside it says, so the text is what is compared.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import re
 import sqlite3
@@ -24,7 +23,12 @@ from sce_desktop.store.file import first_format, migrations, schema
 
 _TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\w+|[^\w\s]", re.DOTALL)
 _DEFAULT_FIRST: Final = re.compile(r"DEFAULT ('[^']*'|\w+) NOT NULL")
-_SHADOWS: Final = {  # what FTS5 keeps the search index in, for a SQLite without it
+_TRIGRAMS_SINCE: Final = 8
+_FTS_SQL: Final = (
+    f"CREATE VIRTUAL TABLE {schema.FTS_TABLE}"
+    " USING fts5(text, content='', tokenize='trigram', detail=none, columnsize=0)"
+)
+_SHADOWS: Final = {  # what FTS5 keeps it in
     "config": "(k PRIMARY KEY, v) WITHOUT ROWID",
     "data": "(id INTEGER PRIMARY KEY, block BLOB)",
     "idx": "(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID",
@@ -97,9 +101,9 @@ def difference(plain: sqlite3.Connection, version: int) -> str:
         )
     present = {entry for entry, _ in found}
     changed = [entry.name for entry in wrong] or [e.name for e in format_.required if e not in present]
-    made = {entry for entry in format_.optional if entry.name.startswith(schema.SEARCH_TABLE)}
+    made = {entry for entry in format_.optional if entry.name.startswith(schema.FTS_TABLE)}
     if not changed and made & present and made - present:
-        changed = [schema.SEARCH_TABLE]
+        changed = [schema.FTS_TABLE]
     roots = Counter(root for entry, root in found if not entry.sql.startswith("CREATE VIRTUAL"))
     if not changed:
         changed = [e.name for e, root in found if root in roots and (root < 2 or roots[root] > 1)]
@@ -121,17 +125,18 @@ def _made(version: int, steps: tuple[Callable[[sa.Connection], None], ...]) -> F
             for (name,) in plain.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
         }
         own = {entry for entry, _ in entries(plain)}
-        with contextlib.suppress(sqlite3.OperationalError):  # a SQLite without FTS5
+        if version >= _TRIGRAMS_SINCE:
             plain.execute(search.TABLE_SQL)
-        searching = {entry for entry, _ in entries(plain)} - own
+        searching = {entry for entry, _ in entries(plain)} - own | _fts_entries()
     engine.dispose()
     hashes = {entry for entry in own if entry.name == schema.text_hash_index.name}
-    return Format(frozenset(own - hashes), frozenset(hashes | (searching or _search_entries())), columns)
+    return Format(frozenset(own - hashes), frozenset(hashes | searching), columns)
 
 
-def _search_entries() -> set[Entry]:
-    name = schema.SEARCH_TABLE
-    made = {name: search.TABLE_SQL}
+def _fts_entries() -> set[Entry]:
+    """Return the former search index, which a SQLite without FTS5 leaves where it is."""
+    name = schema.FTS_TABLE
+    made = {name: _FTS_SQL}
     made |= {f"{name}_{end}": f"CREATE TABLE '{name}_{end}'{columns}" for end, columns in _SHADOWS.items()}
     return {Entry("table", table, table, canonical(sql)) for table, sql in made.items()}
 

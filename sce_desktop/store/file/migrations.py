@@ -6,6 +6,7 @@ which does the same to a file that holds data, and `formats` learns from both wh
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from typing import Final
@@ -160,6 +161,13 @@ def _add_search_form(connection: sa.Connection) -> None:
     connection.exec_driver_sql("ALTER TABLE project ADD COLUMN search_form TEXT NOT NULL DEFAULT ''")
 
 
+def _drop_fts_index(connection: sa.Connection) -> None:
+    """Remove the search index of FTS5: another one is made behind the work."""
+    connection.exec_driver_sql("UPDATE project SET searchable_to = 0, search_form = ''")
+    with contextlib.suppress(sa.exc.OperationalError):  # a SQLite without FTS5 cannot
+        connection.exec_driver_sql("DROP TABLE IF EXISTS row_search")
+
+
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
     _add_model_versions,
     _add_history_audits_coders,
@@ -167,6 +175,7 @@ MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
     _add_cell_types,
     _add_model,
     _add_search_form,
+    _drop_fts_index,
 ]
 """The function at place i brings a file of version i + 1 to version i + 2."""
 

@@ -48,7 +48,7 @@ _NO_LOCKS = N_(
 _ASKED = N_("This project was opened read-only: open it again to make changes.")
 
 
-def create(path: Path, *, name: str) -> Database:
+def create(path: Path, *, name: str, draft: bool = False) -> Database:
     """Make a new project at ``path`` and open it.
 
     It is made under another name and renamed, so that whatever interrupts this leaves no half project.
@@ -66,7 +66,7 @@ def create(path: Path, *, name: str) -> Database:
     try:
         with new_file(path, overwrite=False, locked=True) as draft:
             write_schema(draft, name=name)
-        database = Database(path, lock=lock)
+        database = Database(path, lock=lock, draft=draft)
         database.use_wal()
     except BaseException:
         lock.release()

@@ -31,12 +31,12 @@ project = sa.Table(
     sa.Column("columns", Json, nullable=False),  # headers in the order of the file
     sa.Column("text_columns", Json, nullable=False),  # 0-based places among them
     sa.Column("label_set_id", sa.Integer, sa.ForeignKey("label_sets.id")),  # the active one
-    sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_search
+    sa.Column("searchable_to", sa.Integer, nullable=False, server_default="0"),  # last row in row_trigrams
     sa.Column("whole_table", sa.Boolean, nullable=False, server_default="0"),  # what scores knows its rows
     sa.Column("threshold", sa.Float),  # rows with a best probability below it are unsure; null: none are
     sa.Column("model", sa.Text),  # name or folder of what scores; null: nobody has chosen, the default
     sa.Column("model_chosen", sa.Boolean, nullable=False, server_default="0"),  # by a person
-    sa.Column("search_form", sa.Text, nullable=False, server_default=""),  # of the texts in row_search
+    sa.Column("search_form", sa.Text, nullable=False, server_default=""),  # of the texts in row_trigrams
 )
 
 imports = sa.Table(
@@ -279,5 +279,7 @@ other_annotations = sa.Table(
     sqlite_with_rowid=False,
 )
 
-SEARCH_TABLE: Final = "row_search"
-"""The full-text index, made by `search` behind the work; a cache of ``rows.text`` that may be missing."""
+SEARCH_TABLE: Final = "row_trigrams"
+"""The search index, made by `search` behind the work; a cache of ``rows.text`` that may be missing."""
+FTS_TABLE: Final = "row_search"
+"""What it was up to format 7, by SQLite's FTS5."""

@@ -26,7 +26,7 @@ LabelNames = dict[int, list[str]]
 """All names that each label bears or has borne, by its id, the present one first."""
 
 _GOING: Final = "(SELECT id FROM temp.going)"
-_SEARCH: Final = schema.SEARCH_TABLE
+_SEARCH: Final = (schema.SEARCH_TABLE, schema.FTS_TABLE)
 _BY_ROW: Final = ("annotation_labels", "annotations", "marks", "audit_rows", "other_annotations")
 
 
@@ -90,7 +90,8 @@ class Records:
     def _drop_search_index(self) -> None:
         """Remove the index as a whole: its terms cannot be taken out one by one. It is made again later."""
         self._plain.execute("UPDATE project SET searchable_to = 0")
-        self._plain.execute(f"DROP TABLE IF EXISTS {_SEARCH}")
+        for table in _SEARCH:
+            self._plain.execute(f"DROP TABLE IF EXISTS {table}")
 
     def _drop_silent_coders(self) -> None:
         if "coders" in self._tables:

@@ -14,6 +14,7 @@ import numpy as np
 from sce_desktop.core import scoring
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.progress import Progress
+from sce_desktop.store.content import trigrams
 from sce_desktop.store.file import schema
 from sce_desktop.store.repair.stored import MOST_LABEL, Malformed, read_labels, read_shape
 from sce_desktop.store.rules.records import malformed, wrong_records
@@ -302,19 +303,18 @@ def _count_wrong(plain: sqlite3.Connection, run_id: int, labels: int) -> int:
 def _check_search(plain: sqlite3.Connection) -> list[str]:
     (indexed,) = plain.execute("SELECT searchable_to FROM project").fetchone()
     name = schema.SEARCH_TABLE
-    if not plain.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).fetchone():
-        return [_("The search index is missing although it was built.")] if indexed else []
-    if not plain.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchone():
-        return []
-    try:  # all of it is read by who counts its words
-        plain.execute(f"CREATE VIRTUAL TABLE temp.words_of_search USING fts5vocab(main, {name}, row)")
-        try:
-            plain.execute("SELECT count(*) FROM temp.words_of_search").fetchone()
-        finally:
-            plain.execute("DROP TABLE temp.words_of_search")
-    except sqlite3.Error:
-        return [_("The search index is damaged.")]
-    return []
+    found = plain.execute("SELECT name FROM sqlite_schema WHERE name IN (?, ?)", (name, schema.FTS_TABLE))
+    made = {table for (table,) in found}
+    if name not in made:  # a project of an older format has another index, which is made again
+        return [_("The search index is missing although it was built.")] if indexed and not made else []
+    (damaged,) = plain.execute(
+        f"SELECT count(*) FROM {name} WHERE typeof(rows) != 'blob' OR id < 0 OR NOT CASE substr(rows, 1, 1)"
+        " WHEN x'00' THEN length(rows) > 2 AND length(rows) % 2 = 1"
+        " WHEN x'01' THEN length(rows) > 1"
+        " WHEN x'02' THEN length(rows) = :bitmap ELSE false END",
+        {"bitmap": 1 + trigrams.BLOCK // 8},
+    ).fetchone()
+    return [_("The search index is damaged.")] if damaged else []
 
 
 WHOLE: Final[tuple[tuple[str, Callable[[sqlite3.Connection], list[str]]], ...]] = (

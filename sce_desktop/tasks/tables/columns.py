@@ -9,6 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number
@@ -19,10 +23,12 @@ from sce_desktop.core.quoting import and_more, quoted_names
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import Status, chosen, statuses, top
 from sce_desktop.core.tables import Cell, Doubt, TableProblem, TypedCells
+from sce_desktop.data.columns import Column, Numbers
 from sce_desktop.data.json.json_values import as_read
 from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.bulk import ScoresOfRows
 
 if TYPE_CHECKING:
     from sce_desktop.data.tables import Table
@@ -212,18 +218,43 @@ class ModelColumns:
         """
         if not len(scores):
             return []
+        columns = [
+            column.tolist() if isinstance(column, np.ndarray) else column for column in self._columns(scores)
+        ]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def columns(self, found: ScoresOfRows, blank: NDArray[np.bool_]) -> list[Column]:
+        """Return the same by column for all rows (n,), ``blank`` (n,) or not scored ones among them."""
+        present = found.present
+        unscored = [(self.blank if is_blank_ else self.unscored) for is_blank_ in blank[~present].tolist()]
+        made: list[Column] = []
+        columns = self._columns(found.scores) if len(found.scores) else [[] for _ in self.header]
+        for place, column in enumerate(columns):
+            if isinstance(column, np.ndarray):
+                values = np.zeros(len(present), np.float32)
+                values[present] = column
+                made.append(Numbers(values, present))
+                continue
+            cells = np.empty(len(present), object)
+            cells[present] = column
+            cells[~present] = [row[place] for row in unscored]
+            made.append(cells.tolist())
+        return made
+
+    def _columns(self, scores: Scores) -> list[Sequence[OutCell] | FloatArray]:
+        """Return the columns of scored rows, in the order of ``header``."""
         index, confidence, _margin = top(scores.probabilities)
-        columns: list[Sequence[OutCell]] = [[self._labels[i] for i in index], confidence.tolist()]
+        columns: list[Sequence[OutCell] | FloatArray] = [[self._labels[i] for i in index], confidence]
         if self._main:
             columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
         if self._none:
             assert scores.none is not None
-            columns.append(scores.none.tolist())
+            columns.append(scores.none)
         if self._main and self._multi_label:
             given = chosen(scores.probabilities, threshold=self._threshold)
             columns.append([as_list(itertools.compress(self._labels, row)) for row in given])
-        columns += scores.probabilities.T.tolist()
-        return [list(row) for row in zip(*columns, strict=True)]
+        columns += list(scores.probabilities.T)
+        return columns
 
 
 def as_list(names: Iterable[str]) -> str:

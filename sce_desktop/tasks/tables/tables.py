@@ -136,7 +136,7 @@ def import_table(
     text_at = find_columns(incoming.columns, text_columns, progress, hint=hint)
     rows = checked_import(table, project_path.parent, text_at, progress, labelled=incoming.keeps_rows)
     with temporary_beside(project_path.resolve()) as aside, _whole(project_path):
-        with Project.create(aside, name=project_path.stem) as project:
+        with Project.create(aside, name=project_path.stem, draft=True) as project:
             batches = incoming.passing(rows)
             _add(project, table, incoming.columns, batches, text_at, progress)
             found = _has_lists(project, gold_at, lists, progress)
