@@ -174,6 +174,12 @@ class ExportDialog(ProjectDialog):
         self.note.setChecked(True)
         self.note.toggled.connect(self._show_state)
         layout.addWidget(self.note)
+        self.drafts = QCheckBox(_("Include draft scores"))
+        self.drafts.setAccessibleName(self.drafts.text())
+        self.drafts.setToolTip(_("The column sce_source then says draft or model."))
+        self.drafts.toggled.connect(self._show_state)
+        self.drafts.hide()
+        layout.addWidget(self.drafts)
         return box
 
     def _suggestion(self) -> Path:
@@ -218,6 +224,7 @@ class ExportDialog(ProjectDialog):
             if alias not in _NO_MODEL and PROBABILITIES not in self.column_boxes:
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
+        self.drafts.setVisible(bool(facts.drafts))
         self._on_format()
 
     def _add_group(self, key: str, words: str, hint: str) -> None:
@@ -267,7 +274,7 @@ class ExportDialog(ProjectDialog):
 
     def _obstacle(self) -> str:
         """Why nothing can be exported as things stand; empty if it can."""
-        file, count = self.file, self._facts.rows[self.only] if self._facts else 0
+        file, count = self.file, self._count_of(self._facts) if self._facts else 0
         if not self.path.text().strip():
             return _("Choose a file to write.")
         if file.suffix.lower() not in dict(FORMATS):
@@ -321,8 +328,12 @@ class ExportDialog(ProjectDialog):
             self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
         )
 
+    def _count_of(self, facts: ExportFacts) -> int:
+        drafted = self.only == "shown" and self.drafts.isChecked()
+        return facts.shown_drafts if drafted else facts.rows[self.only]
+
     def _summary(self, facts: ExportFacts) -> str:
-        count = facts.rows[self.only]
+        count = self._count_of(facts)
         if self.only == "labelled" and facts.none:
             return ngettext(
                 "{count} row will be exported, {none} marked “none of these”",
@@ -401,6 +412,7 @@ class ExportDialog(ProjectDialog):
                 excel_safe=self.excel_safe.isChecked() and self.format.currentData() in (".csv", ".tsv"),
                 note=self.note.isChecked() and self._models_beside,
                 replace=self.replace.isVisibleTo(self) and self.replace.isChecked(),
+                drafts=self.drafts.isChecked(),
             )
         )
         super().accept()
