@@ -16,7 +16,9 @@ def add_command(commands: options.Commands) -> None:
     parser = options.add_parser(
         commands, "distil", "make the static vectors by which a model makes a draft of a large table"
     )
-    parser.add_argument("model", type=Path, metavar="MODEL_DIR", help="model folder; the file is written there")
+    parser.add_argument(
+        "model", type=Path, metavar="MODEL_DIR", help="model folder; the file is written there"
+    )
     parser.add_argument(
         "config", type=Path, metavar="CONFIG", help="TOML file of the model's training: its texts are used"
     )

@@ -62,6 +62,7 @@ def score(
     models = model_cache.load_for(project, choice, progress=progress)
     if joint_wanted(project, models[0].model.kind):
         models[0] = model_cache.transductive(project, models[0], progress=progress)
+
     def draft(run: Run, row_ids: IdArray) -> None:
         if on_draft is not None:
             draft_project(

@@ -1,9 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
-gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With
-``--data FILE``, a labelled set, review is one in focus mode.
+is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, draft,
+embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs
+too. With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = (
-    *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
+    *("findings", "final", "queues", "languages", "why", "clusters", "draft", "embed-gpu", "gpus"),
+    "large-finetune",
 )
 OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
 
@@ -86,6 +87,7 @@ def main() -> None:
         adding,
         clusters,
         columns,
+        draft,
         edits,
         embed,
         embed_gpu,
@@ -134,6 +136,8 @@ def main() -> None:
             large_finetune.main(args.data, args.sets or [], args.model)
         elif part == "clusters":
             run_clusters(clusters.run, args)
+        elif part == "draft":
+            draft.run(model=args.model, data=args.data, names=args.sets, rows=args.set_rows)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part == "gpus":

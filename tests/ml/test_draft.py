@@ -1,4 +1,4 @@
-"""Static vectors: the tokens are the tokenizer's, the file is checked, and scores are the model's own head's."""
+"""Static vectors: tokens are the tokenizer's, the file is checked, scores are the model's own head's."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Static text vectors: one vector for each token of the vocabulary, and a text's is their mean.
 
-Distilled from a model's own text encoder by `research.draft`, in the way of model2vec (van Dongen and Tulkens,
+Distilled from a model's own text encoder by `research.draft`, in the way of model2vec (van Dongen, Tulkens:
 https://github.com/MinishLab/model2vec, MIT). They lie in the space of the encoder's vectors, so that the
 model's own head scores them against its own label vectors. Kept beside the model as ``draft.safetensors``:
 
@@ -12,7 +12,7 @@ model's own head scores them against its own label vectors. Kept beside the mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import Path
 
 import numpy as np
@@ -39,8 +39,9 @@ MAX_TOKENS = 64
 CHARACTERS = 6 * MAX_TOKENS
 """Beyond, a text is not even tokenised: an English token has four to five characters."""
 MOST_WORDS = 200_000
+WORDS_A_TEXT = 64
 LONGEST_WORD = 40
-"""A tokenizer takes most of the time, and the same words come again and again: so many are kept."""
+"""A tokenizer takes most of the time, and the same words come again: so many are kept, none longer."""
 ROWS = 2048
 """Texts at once."""
 
@@ -88,20 +89,40 @@ class StaticVectors:
         new = {word for words in split for word in words if word not in known}
         found = self._tokenised(list(new))
         known |= {word: ids for word, ids in found.items() if len(word) <= LONGEST_WORD}
-        nothing = [len(self.tokens)]
-        ids = [
-            list(chain.from_iterable([known.get(word) or found.get(word, ()) for word in words]))[:MAX_TOKENS]
-            or nothing
-            for words in split
-        ]
+        nothing, kept = [len(self.tokens)], known.get
+        ids: list[list[int]] = []
+        for words in split:
+            parts = list(map(kept, words))
+            if None in parts:  # a long one, which is not kept
+                parts = [
+                    found[word] if part is None else part for word, part in zip(words, parts, strict=True)
+                ]
+            ids.append(list(chain.from_iterable(parts))[:MAX_TOKENS] or nothing)  # type: ignore[arg-type]
         sizes = np.fromiter(map(len, ids), np.int64, len(ids))
         numbers = np.fromiter(chain.from_iterable(ids), np.int64, int(sizes.sum()))
         return numbers, np.cumsum(sizes) - sizes
 
     def _tokenised(self, words: list[str]) -> dict[str, list[int]]:
-        """Return the tokens of each of ``words``."""
-        read = encode(self.tokenizer, [readable(word) for word in words], DRAFT, special=False)
-        return {word: one.ids for word, one in zip(words, read, strict=True)}
+        """Return the tokens of each of ``words``, many of which are read as one text: a text costs most."""
+        found: dict[str, list[int]] = {}
+        parts = [words[start : start + WORDS_A_TEXT] for start in range(0, len(words), WORDS_A_TEXT)]
+        read = encode(
+            self.tokenizer, [readable(" ".join(part)) for part in parts], DRAFT, special=False, places=True
+        )
+        for part, one in zip(parts, read, strict=True):
+            if one.overflowing:  # more tokens than are read of a text
+                alone = encode(self.tokenizer, [readable(word) for word in part], DRAFT, special=False)
+                found |= {word: each.ids for word, each in zip(part, alone, strict=True)}
+                continue
+            tokens: list[list[int]] = [[] for _word in part]
+            ends = list(accumulate(len(word) + 1 for word in part))
+            at = 0
+            for number, (_first, last) in zip(one.ids, one.offsets, strict=True):
+                while last > ends[at]:
+                    at += 1
+                tokens[at].append(number)
+            found |= zip(part, tokens, strict=True)
+        return found
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> FloatArray:

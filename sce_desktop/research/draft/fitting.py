@@ -57,7 +57,9 @@ class Texts:
 
     def means(self, table: Tensor) -> Tensor:
         """Return the mean of each text's token vectors (n, ·)."""
-        return F.embedding_bag(torch.from_numpy(self.numbers), table, torch.from_numpy(self.starts), mode="mean")
+        return F.embedding_bag(
+            torch.from_numpy(self.numbers), table, torch.from_numpy(self.starts), mode="mean"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,7 +132,9 @@ def _alone(embedder: NativeEmbedder, progress: Progress | None = None) -> FloatA
         watcher.report(start, count, stage="reading tokens")
         watcher.check()
         numbers = range(start, min(count, start + _TOKENS_AT_ONCE))
-        ids = [np.concatenate([around[:half], [number], around[half:]]).astype(np.int32) for number in numbers]
+        ids = [
+            np.concatenate([around[:half], [number], around[half:]]).astype(np.int32) for number in numbers
+        ]
         with torch.inference_mode():
             out[start : start + len(ids)] = embedder.vectors(ids).float().cpu().numpy()
     return out

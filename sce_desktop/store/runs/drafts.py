@@ -1,6 +1,6 @@
 """Draft scores of rows that a run has not scored yet, in memory alone: nothing of them is in the file.
 
-A draft is made again in seconds, and what is not in the file cannot get into figures, exports or copies of it.
+A draft is made again in seconds, and what is not in the file cannot get into figures, exports or copies.
 Of each row the best label, confidence and margin are kept, by which tables are ordered and filtered; all
 probabilities of the few rows that are looked at are computed when somebody looks.
 """

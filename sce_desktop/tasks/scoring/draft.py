@@ -27,7 +27,7 @@ DRAFT_FROM = 1_000
 _BATCH = 4_096
 _SAMPLE = 200
 _MOST_KNOWN = 0.5
-"""Share of rows with a text vector in the cache: with more the model is fast itself, as after a label edit."""
+"""Share of rows with a text vector in the cache: with more the model is fast, as after a label edit."""
 
 
 @dataclass(frozen=True, slots=True)

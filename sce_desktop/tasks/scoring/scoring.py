@@ -58,8 +58,8 @@ def score_project(
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
     removed but for `KEPT_RUNS`. ``on_scored`` gets every chunk as soon as it is committed, in this thread.
     ``before_rest`` is called once the rows of ``first_ids`` are scored, with the first model's run and its
-    other rows without a score. ``on_sample`` gets the results of the random sample of a large table once it is scored, unless it was
-    scored before this call.
+    other rows without a score. ``on_sample`` gets the results of the random sample of a large table once it
+    is scored, unless it was scored before this call.
 
     Returns:
         The run of each of ``models`` as it is at the end, in their order.
