@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.draft import static
-from sce_desktop.ml.draft.model import DraftModel, draft_of
+from sce_desktop.ml.draft.model import DraftModel, draft_of, encoder_key
 from sce_desktop.ml.draft.static import DRAFT, MAX_TOKENS, StaticVectors, load
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.transductive import TransductiveModel
@@ -39,7 +39,7 @@ def vectors(model: SCEModel, seed: int = 0) -> StaticVectors:
         torch.full((len(tokens),), 0.01),
         torch.randn(8, WIDTH, generator=generator),
         model.tokenizer,
-        model.text_embedder.weights_key,
+        encoder_key(model),
     )
 
 

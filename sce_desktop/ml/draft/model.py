@@ -9,7 +9,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
-from sce_desktop.ml.draft.static import MAX_TOKENS, StaticVectors, load
+from sce_desktop.ml.draft.static import DRAFT, MAX_TOKENS, StaticVectors, load
+from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce.model import SCEModel
@@ -55,6 +56,11 @@ class DraftModel:
         return found
 
 
+def encoder_key(model: SCEModel) -> str:
+    """Return a hash of the weights of a model's text encoder: static vectors fit no other."""
+    return digest(model.embedder.state_dict().items())[:32]
+
+
 def draft_of(model: Any, name: str) -> DraftModel | None:
     """Return the draft of ``model``, which was loaded as ``name``; None: there is none for its text encoder.
 
@@ -66,5 +72,8 @@ def draft_of(model: Any, name: str) -> DraftModel | None:
     base = model if isinstance(model, SCEModel) else getattr(model, "model", None)
     if not isinstance(base, SCEModel) or base.tokenizer is None:
         return None
-    vectors = load(catalog.resolve(name), base.tokenizer, base.text_embedder.weights_key)
+    folder = catalog.resolve(name)
+    if not (folder / DRAFT).is_file():
+        return None
+    vectors = load(folder, base.tokenizer, encoder_key(base))
     return None if vectors is None else DraftModel(base, vectors)

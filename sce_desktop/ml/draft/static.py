@@ -54,7 +54,7 @@ class StaticVectors:
         scales: (V,), of each token's vector.
         to_text: (r, d), to the space of the encoder's vectors.
         tokenizer: The encoder's own.
-        encoder: Key of the encoder (`Embedder.weights_key`) that they were distilled from.
+        encoder: Key of the encoder that they were distilled from.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ def load(folder: Path, tokenizer: Tokenizer, encoder: str) -> StaticVectors | No
     Args:
         folder: Of the model.
         tokenizer: Of its text encoder.
-        encoder: Key of its text encoder.
+        encoder: Key of its text encoder (`model.encoder_key`).
 
     Raises:
         UserError: The file is damaged.

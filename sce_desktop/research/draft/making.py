@@ -17,6 +17,7 @@ from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import VectorCache
+from sce_desktop.ml.draft.model import encoder_key
 from sce_desktop.ml.draft.static import StaticVectors
 from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
 from sce_desktop.ml.sce.model import SCEModel
@@ -91,7 +92,7 @@ def distil(
     numbers[numbers == vocabulary] = embedder.encoder.config.pad_token_id  # of a text without tokens
     found = fit(alone, Texts(numbers, starts, torch.from_numpy(vectors)), width=width, log=log)
     static = StaticVectors(
-        found.tokens, found.scales, found.to_text, embedder.tokenizer, embedder.weights_key
+        found.tokens, found.scales, found.to_text, embedder.tokenizer, encoder_key(model)
     )
     return static.save(folder)
 
