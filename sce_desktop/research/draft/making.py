@@ -91,9 +91,7 @@ def distil(
     numbers, starts = reader.token_ids(texts)
     numbers[numbers == vocabulary] = embedder.encoder.config.pad_token_id  # of a text without tokens
     found = fit(alone, Texts(numbers, starts, torch.from_numpy(vectors)), width=width, log=log)
-    static = StaticVectors(
-        found.tokens, found.scales, found.to_text, embedder.tokenizer, encoder_key(model)
-    )
+    static = StaticVectors(found.tokens, found.scales, found.to_text, embedder.tokenizer, encoder_key(model))
     return static.save(folder)
 
 

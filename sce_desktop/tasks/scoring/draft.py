@@ -69,7 +69,7 @@ def draft_project(
 ) -> None:
     """Make a draft of the rows ``row_ids`` (n,), which ``run`` has not scored; an older draft is dropped.
 
-    Nothing is made where the model is as fast, or has no draft.
+    Nothing is made where the model is as fast itself (on a GPU, or with cached vectors), or has no draft.
 
     Args:
         project: Whose rows.
@@ -90,7 +90,9 @@ def draft_project(
     if len(row_ids) < DRAFT_FROM:
         return
     draft = draft_of(named.model, base)
-    if draft is None or _known(project, draft, row_ids, cache) > _MOST_KNOWN:
+    if draft is None or draft.model.device.type == "cuda":
+        return
+    if _known(project, draft, row_ids, cache) > _MOST_KNOWN:
         return
     project.begin_draft(run.id, _predictor(draft, run))
     on_draft()
