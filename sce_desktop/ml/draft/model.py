@@ -75,5 +75,5 @@ def draft_of(model: Any, name: str) -> DraftModel | None:
     folder = catalog.resolve(name)
     if not (folder / DRAFT).is_file():
         return None
-    vectors = load(folder, base.tokenizer, encoder_key(base))
+    vectors = load(folder, base.tokenizer, encoder_key(base), width=base.text_embedder.dim)
     return None if vectors is None else DraftModel(base, vectors)

@@ -146,13 +146,14 @@ class StaticVectors:
         return file
 
 
-def load(folder: Path, tokenizer: Tokenizer, encoder: str) -> StaticVectors | None:
+def load(folder: Path, tokenizer: Tokenizer, encoder: str, *, width: int) -> StaticVectors | None:
     """Return the static vectors beside a model; None: it has none, or those of another encoder.
 
     Args:
         folder: Of the model.
         tokenizer: Of its text encoder.
         encoder: Key of its text encoder (`model.encoder_key`).
+        width: Of that encoder's vectors.
 
     Raises:
         UserError: The file is damaged.
@@ -174,7 +175,7 @@ def load(folder: Path, tokenizer: Tokenizer, encoder: str) -> StaticVectors | No
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         raise damaged from error
     fits = tokens.dtype == torch.int8 and tokens.ndim == to_text.ndim == 2
-    fits = fits and scales.shape == tokens.shape[:1] and len(to_text) == tokens.shape[1]
+    fits = fits and scales.shape == tokens.shape[:1] and to_text.shape == (tokens.shape[1], width)
     highest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
     if not fits or highest >= len(tokens) or not (scales.isfinite().all() and to_text.isfinite().all()):
         raise damaged

@@ -50,8 +50,10 @@ class Draft:
         drafted = np.flatnonzero(self.top >= 0)
         mine = drafted[~_has(scored, drafted)]
         kept = len(scored.top)
-        top = np.full(size, -1, np.int64)
-        confidence, margin, none = np.zeros(size), np.zeros(size), np.zeros(size, bool)
+        top = np.full(size, -1, scored.top.dtype)
+        confidence = np.zeros(size, scored.confidence.dtype)
+        margin = np.zeros(size, scored.margin.dtype)
+        none = np.zeros(size, bool)
         for now, before, draft in (
             (top, scored.top, self.top),
             (confidence, scored.confidence, self.confidence),
