@@ -21,6 +21,7 @@ from typing import NoReturn, TextIO
 import sce_desktop
 from sce_desktop.commands import (
     classify,
+    distil,
     doctor,
     evaluate,
     finetune,
@@ -36,7 +37,20 @@ from sce_desktop.core.errors import Cancelled, LeftInLog, UserError
 from sce_desktop.core.escapes import one_line, shown_lines
 
 EXIT_DONE, EXIT_BUG, EXIT_WRONG, EXIT_STOPPED = 0, 1, 2, 130
-_COMMANDS = (gui, classify, evaluate, finetune, pretrain, paper_data, flops, labels, models, project, doctor)
+_COMMANDS = (
+    gui,
+    classify,
+    evaluate,
+    finetune,
+    pretrain,
+    distil,
+    paper_data,
+    flops,
+    labels,
+    models,
+    project,
+    doctor,
+)
 _OPAQUE = ("--label", "--text", "--gold", "--audit")  # what follows is a name, even if it begins with a dash
 
 log = logging.getLogger(__name__)

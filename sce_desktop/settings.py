@@ -236,6 +236,13 @@ SETTINGS: tuple[Setting, ...] = (
         least=0,
         most=100_000,
     ),
+    Setting(
+        "draft",
+        bool,
+        True,
+        N_("Draft first"),
+        N_("Large tables get rough scores in seconds, until the model has scored them."),
+    ),
     Setting("offline", bool, True, N_("Stay offline"), N_("Turn off to allow downloads that you start.")),
 )
 _BY_KEY = {setting.key: setting for setting in SETTINGS}

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict, replace
 
 from sce_desktop.commands import engines, options
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -40,6 +41,11 @@ def add_command(commands: options.Commands) -> None:
     )
     options.add_models(parser)
     options.add_joint(parser)
+    parser.add_argument(
+        "--draft",
+        action="store_true",
+        help="make a draft only: much faster and less accurate; the column sce_source says “draft”",
+    )
     parser.add_argument("--batch-size", type=options.whole_number(1), metavar="N", help="rows per batch")
     engines.add_engine(parser)
     options.add_table(parser)
@@ -47,14 +53,34 @@ def add_command(commands: options.Commands) -> None:
     parser.set_defaults(run=run)
 
 
+def _check_draft(args: argparse.Namespace) -> None:
+    """Refuse what a draft is too rough for, and what it cannot do.
+
+    Raises:
+        UserError: Options do not go together.
+    """
+    if not args.draft:
+        return
+    others = (
+        (args.final, "--final"),
+        (args.whole_table, "--joint"),
+        (args.engine == "ray", "--engine ray"),
+    )
+    for given, name in others:
+        if given:
+            raise UserError(f"--draft cannot be combined with {name}: leave one of them out.")
+
+
 def run(args: argparse.Namespace, progress: Progress) -> int:
     """Classify the table and say how it went."""
     options.check_final(args)
     engines.check(args)
+    _check_draft(args)
     labels = options.given_labels(args, progress)
     table_options = options.table_options(args)
 
     from sce_desktop.tasks.scoring.classify import BATCH_ROWS, ClassifySettings, classify_table
+    from sce_desktop.tasks.scoring.draft import DraftSource
     from sce_desktop.tasks.scoring.final_table import FinalWanted
     from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 
@@ -62,6 +88,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     if args.final:
         final = FinalWanted(args.max_error, args.audit or args.gold, audit=args.audit is not None)
     source, baselines, cache = options.open_models(args)
+    if args.draft:
+        source = DraftSource(source)
     settings = ClassifySettings(
         model=args.model or DEFAULT_MODEL,
         baselines=tuple(baselines),
@@ -71,6 +99,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         excel_safe=args.excel_safe,
         final=final,
         batch_rows=args.batch_size or BATCH_ROWS,
+        draft=args.draft,
     )
     if args.engine == "ray":
         return engines.classify(args, settings, labels, source, cache, table_options, progress)

@@ -30,7 +30,10 @@ _STRONG = {"L": False, "R": True, "AL": True}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Score:
-    """What a run says about a row. ``stale``: by an older model or for an older label set."""
+    """What a run says about a row. ``stale``: by an older model or for an older label set.
+
+    ``draft``: a fast approximation, until the model has scored the row.
+    """
 
     run: Run
     probabilities: FloatArray  # (K,) in the order of ``run.labels``
@@ -39,6 +42,7 @@ class Score:
     none: float | None
     stale: bool = False
     older_model: bool = False  # why it is stale
+    draft: bool = False
 
     @property
     def top_id(self) -> int | None:
@@ -53,8 +57,8 @@ class Score:
     def __eq__(self, other: object) -> bool:
         return (
             isinstance(other, Score)
-            and (self.run.id, self.stale, self.older_model, self.top, self.none)
-            == (other.run.id, other.stale, other.older_model, other.top, other.none)
+            and (self.run.id, self.stale, self.older_model, self.draft, self.top, self.none)
+            == (other.run.id, other.stale, other.older_model, other.draft, other.top, other.none)
             and np.array_equal(self.probabilities, other.probabilities)
         )
 
@@ -127,7 +131,7 @@ def find_rows(
     """
     progress.check()
     with project.snapshot():
-        ids = project.row_ids(query)
+        ids = project.row_ids(query, draft=True)
         progress.check()
         place = 0
         if to_open and len(ids):
@@ -145,7 +149,7 @@ def find_rows(
 def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
     """Return how many rows ``query`` asks for."""
     progress.check()
-    return len(project.row_ids(query))
+    return len(project.row_ids(query, draft=True))
 
 
 def load_rows(
@@ -160,7 +164,7 @@ def load_rows(
     """Return what the table shows of ``ids``, in their order; ``columns``: which of the user's, by place.
 
     A row that a run has not reached yet shows what the run before it under the same alias predicted, as
-    stale.
+    stale; else its draft, if there is one.
     """
     progress.check()
     with project.snapshot():
@@ -203,6 +207,8 @@ def scores_of(
         if before is not None:
             other_model = before.fingerprint != run.fingerprint and not is_stale(before, labels)
             result |= _scores(project, missing, before, True, other_model)
+    if run.alias == MAIN_ALIAS and project.has_draft(run.id):
+        result |= _drafts(project, [row_id for row_id in missing if row_id not in result], run, stale)
     return result
 
 
@@ -234,6 +240,16 @@ def _scores(
             run, stored.probabilities, stored.top, stored.confidence, stored.none, stale, older_model
         )
         for row_id, stored in project.scores(run.id, ids).items()
+    }
+
+
+def _drafts(project: Project, ids: Sequence[int], run: Run, stale: bool) -> dict[int, Score]:
+    """Return the drafts of ``ids``, which ``run`` has not scored, by row."""
+    return {
+        row_id: Score(
+            run, draft.probabilities, draft.top, draft.confidence, draft.none, stale=stale, draft=True
+        )
+        for row_id, draft in project.draft_scores(run.id, ids).items()
     }
 
 

@@ -25,6 +25,7 @@ NO_TEXT = _("no text")
 NOT_SCORED = _("not scored")
 STALE = _("From an older label set")
 OLDER_MODEL = _("From an older model")
+DRAFT = _("Draft: a rough, fast score, until the model has scored this row")
 MOST_CELLS = 30  # labels that a strip of cells has room for; of more it shows the best ones
 TOP_CELLS = 6
 _BASELINES = {"llm": "LLM", "similarity": _("Similarity")}
@@ -110,7 +111,7 @@ def yours(row: RowData, labels: tuple[Label, ...]) -> str:
 def confirms(row: RowData) -> bool | None:
     """Whether the label of a person is the one that the model predicts; None where it predicts none."""
     main = _score(row, 0)
-    if main is None or row.annotation is None:
+    if main is None or main.draft or row.annotation is None:
         return None
     return row.annotation.label_ids == (main.top_id,)
 
@@ -121,7 +122,7 @@ def final_source(row: RowData, threshold: float) -> FinalSource:
     if row.annotation is not None:
         skipped = row.annotation.decision is Decision.SKIPPED
         return FinalSource.NONE if skipped else FinalSource.ANNOTATOR
-    if row.blank or main is None or main.says_none(threshold) or main.confidence < threshold:
+    if row.blank or main is None or main.draft or main.says_none(threshold) or main.confidence < threshold:
         return FinalSource.NONE
     return FinalSource.MODEL
 
@@ -154,7 +155,7 @@ def final_words(row: RowData, labels: tuple[Label, ...], threshold: float) -> st
 def agreement(row: RowData, place: int, threshold: float) -> bool | None:
     """Whether the baseline at ``place`` of the runs puts the model's label first, if that gives one."""
     main, other = (_score(row, 0), _score(row, place))
-    if main is None or other is None or main.says_none(threshold):
+    if main is None or main.draft or other is None or main.says_none(threshold):
         return None
     return main.top_id == other.top_id
 
@@ -188,7 +189,10 @@ def cell(
         words = _prediction(main, labels)
         return _("{prediction}, low confidence", prediction=words) if main.confidence < threshold else words
     if column == 4:
-        return NOT_SCORED if main is None else ", ".join(_listed(main, labels))
+        if main is None:
+            return NOT_SCORED
+        probabilities = ", ".join(_listed(main, labels))
+        return _aged(probabilities, main) if main.draft else probabilities
     if column == 5:
         return final_words(row, labels, threshold)
     other = _score(row, column - 5)
@@ -219,6 +223,8 @@ def stale_words(score: Score) -> str:
 
 
 def _aged(prediction: str, score: Score) -> str:
+    if score.draft:
+        return _("{prediction}, draft", prediction=prediction)
     if not score.stale:
         return prediction
     if score.older_model:
@@ -264,7 +270,9 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
             lines = _listed(score, labels)
             if (rest := len(score.probabilities) - len(lines)) > 0:
                 lines.append(ngettext("and {count} more label", "and {count} more labels", rest))
-            if score.stale:
+            if score.draft:
+                lines.append(DRAFT)
+            elif score.stale:
                 lines.append(stale_words(score))
     return paragraphs(lines)
 
@@ -277,7 +285,8 @@ def paragraphs(lines: Sequence[str]) -> str | None:
 def cell_tip(score: Score, place: int, labels: tuple[Label, ...]) -> str:
     """The label and probability of one cell of the strip."""
     label = label_of(score.run.labels[place].id, labels, score.run)
-    return f"{label.name}: {share_text(float(score.probabilities[place]))}"
+    words = f"{label.name}: {share_text(float(score.probabilities[place]))}"
+    return _("{prediction}, draft", prediction=words) if score.draft else words
 
 
 def heading(column: int, labels: tuple[Label, ...], aliases: Sequence[str]) -> str:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QTimer, Slot
+from PySide6.QtCore import QTimer, Signal, Slot
 
 from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
@@ -69,6 +69,8 @@ def window_threads() -> int:
 class Scorer(Baselines):
     """Runs `work.score` in the model worker for the open project and emits signals for what is new."""
 
+    _drafted = Signal()  # by the worker
+
     def __init__(
         self, workspace: Workspace, navigation: Navigation, preferences: Preferences, messages: Messages
     ) -> None:
@@ -94,6 +96,7 @@ class Scorer(Baselines):
         self._shown = 0  # how much of it is shown
         self._estimate: Job | None = None
         self._model_cache = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
+        self._drafted.connect(self._on_drafted)
         self._chunks: queue.SimpleQueue[ScoredChunk] = queue.SimpleQueue()  # not shown yet, of all scorings
         self._of_older = False  # what the scoring that runs scores with is no longer in use
         self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
@@ -180,6 +183,9 @@ class Scorer(Baselines):
                 self._messages.notify(
                     _("“{text}” is not a baseline: write similarity or llm.", text=text), "warn"
                 )
+        if "draft" in keys and not settings["draft"] and self._workspace.project is not None:
+            self._workspace.project.end_draft()
+            self._on_drafted()
         if "model" in keys:
             self._usual = str(settings["model"])
         if keys & {"model", "device", "precision", "threads"}:
@@ -375,7 +381,9 @@ class Scorer(Baselines):
         return self._submit(self._scoring(), replace(self.choice(), llm_on_screen=True), _("Scoring"))
 
     def _scoring(self) -> Callable[..., list[Run]]:
-        return partial(work.score, on_sample=self._news.arrived.emit)
+        drafts = bool(self._preferences.settings["draft"])
+        on_draft = self._drafted.emit if drafts else None
+        return partial(work.score, on_sample=self._news.arrived.emit, on_draft=on_draft)
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         self._rest.stop()
@@ -473,6 +481,13 @@ class Scorer(Baselines):
         if not isinstance(change, ScoredRows) or not change.empty:
             self._workspace.scoresChanged.emit(change)
             self._workspace.count_soon()
+
+    @Slot()
+    def _on_drafted(self) -> None:
+        """Show drafts, once the run that they are of is known."""
+        self._show_scores()
+        self._workspace.draftChanged.emit()
+        self._workspace.count_soon()
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:

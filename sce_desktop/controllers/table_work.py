@@ -39,6 +39,8 @@ class ExportFacts:
     none: int  # of the labelled ones, decided as none of these
     columns: tuple[tuple[str, tuple[str, ...]], ...]
     delimiter: str
+    drafts: int = 0  # rows that have a draft alone
+    shown_drafts: int = 0  # rows that are shown, drafts counted in, where there are some
 
 
 def look(path: Path, options: TableOptions, models: Sequence[str] = (), *, progress: Progress) -> Look:
@@ -84,8 +86,17 @@ def export_facts(project: Project, query: RowQuery, *, progress: Progress) -> Ex
             },
             none=states[RowState.NONE],
             columns=tuple(columns_to_export(project)),
+            **_draft_facts(project, query),
             delimiter=next((str(d) for r in project.imports() if (d := r.source.get("delimiter"))), ","),
         )
+
+
+def _draft_facts(project: Project, query: RowQuery) -> dict[str, int]:
+    from sce_desktop.tasks.scoring.models import MAIN_ALIAS
+
+    run = project.active_run(MAIN_ALIAS)
+    drafts = project.draft_count(run.id) if run is not None else 0
+    return {"drafts": drafts, "shown_drafts": len(project.row_ids(query, draft=True)) if drafts else 0}
 
 
 def read_labels(path: Path, *, progress: Progress) -> list[tuple[Label, int]]:

@@ -49,16 +49,35 @@ def score(
     on_scored: Callable[[ScoredChunk], None],
     *,
     on_sample: OnSample | None = None,
+    on_draft: Callable[[], None] | None = None,
     progress: Progress,
 ) -> list[Run]:
-    """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`."""
+    """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`.
+
+    With ``on_draft`` a draft comes before the other rows; see `draft_project`.
+    """
+    from sce_desktop.tasks.scoring.draft import draft_project
     from sce_desktop.tasks.scoring.joint import joint_wanted
     from sce_desktop.tasks.scoring.scoring import score_project
 
     models = model_cache.load_for(project, choice, progress=progress)
     if joint_wanted(project, models[0].model.kind):
         models[0] = model_cache.transductive(project, models[0], progress=progress)
-    return score_project(
+
+    def draft(run: Run, row_ids: IdArray) -> None:
+        if on_draft is not None:
+            draft_project(
+                project,
+                run,
+                row_ids,
+                models[0],
+                choice.model,
+                cache=model_cache.cache,
+                on_draft=on_draft,
+                progress=progress,
+            )
+
+    runs = score_project(
         project,
         models,
         first_ids=first_ids,
@@ -66,8 +85,11 @@ def score(
         cache=model_cache.cache,
         on_scored=on_scored,
         on_sample=on_sample,
+        before_rest=draft,
         progress=progress,
     )
+    project.end_draft()  # every row has something better by now
+    return runs
 
 
 def ask_llm(
@@ -199,6 +221,7 @@ def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Count
         scored=runs[0].scored if runs else 0,
         blank=project.blank_count(),
         final=_final_counts(project, runs),
+        draft=project.draft_count(runs[0].id) if runs else 0,
     )
 
 
@@ -290,6 +313,7 @@ def export_table(project: Project, choices: ExportChoices, query: RowQuery, *, p
         excel_safe=choices.excel_safe,
         note=choices.note,
         overwrite=choices.replace,
+        drafts=choices.drafts,
         progress=progress,
     )
 

@@ -36,6 +36,7 @@ class Workspace(QObject):
     labelsChanged = Signal()  # the label set is another one
     annotationsChanged = Signal(object)  # row ids whose annotation or marks changed, or None: any
     scoresChanged = Signal(object)  # `ScoredRows`, or `ALL_SCORES`: any row, or other runs are shown
+    draftChanged = Signal()  # rows may have other drafts (`Project.draft_scores`), or none any more
     versionsChanged = Signal()  # model versions came or went, or another one is in use
     historyChanged = Signal()  # something else would be undone or done again now
     thresholdChanged = Signal()

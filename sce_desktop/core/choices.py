@@ -57,6 +57,7 @@ class ExportChoices:
     note: bool = False  # say in a file beside it which models the columns are of
     format: str = ""  # of another annotation tool, by `tasks.tables.exchange.Exchange`; empty: a table
     replace: bool = True  # what is there: whoever asks for a file has asked about that
+    drafts: bool = False  # write draft scores where the model has scored nothing yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,7 @@ class Counts:
     scored: int  # rows that the shown model has scored
     blank: int
     final: Mapping[FinalSource, int] = field(default_factory=dict)  # rows with text by their final label
+    draft: int = 0  # rows that have a draft and no score yet
 
     @property
     def rows(self) -> int:

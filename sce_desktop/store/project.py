@@ -27,12 +27,14 @@ from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
 from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.project_decisions import DecisionMethods
+from sce_desktop.store.project_drafts import DraftMethods
 from sce_desktop.store.project_labels import LabelMethods
 from sce_desktop.store.project_models import ModelMethods
 from sce_desktop.store.project_repeats import RepeatMethods
 from sce_desktop.store.purge import counting, purge
 from sce_desktop.store.repair import repair
 from sce_desktop.store.repair.repair import RepairReport
+from sce_desktop.store.runs.drafts import DraftedRuns, Drafts
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import Ids
 from sce_desktop.temporary import temporary_beside
@@ -40,7 +42,7 @@ from sce_desktop.temporary import temporary_beside
 _LOG = logging.getLogger(__name__)
 
 
-class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
+class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftMethods):
     """A project file that is open, for use from any thread; a context manager that closes it.
 
     A change is complete when its method returns; what people decide or edit can be undone. Decisions, marks
@@ -51,6 +53,8 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
     def __init__(self, database: Database) -> None:
         self._database = database
         self._scored = ScoredRuns()
+        self._drafts = Drafts()
+        self._drafted = DraftedRuns(self._scored, self._drafts)
         self._columns = ColumnCache()
         self.finished_purge = ""  # what to tell of a purge that opening the project has finished
         self._let_go = False  # of a file that is lost: it is saved, or nobody wants it
@@ -221,10 +225,15 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
         with self._database.read() as connection:
             return rows.counts(connection).duplicates
 
-    def row_ids(self, query: RowQuery | None = None) -> IdArray:
-        """Return the ids (n,) that ``query`` asks for in its order; all in file order without one."""
+    def row_ids(self, query: RowQuery | None = None, *, draft: bool = False) -> IdArray:
+        """Return the ids (n,) that ``query`` asks for in its order; all in file order without one.
+
+        ``draft``: rows that have no score yet are filtered and ordered by their draft, but for final labels
+        and for disagreements of models.
+        """
+        scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery(), self._scored, self._columns)
+            return select.row_ids(connection, query or RowQuery(), scored, self._columns)
 
     def reading(self, column: int) -> Reading:
         """Return how a column reads as a whole. IndexError if there is none at that 0-based place."""

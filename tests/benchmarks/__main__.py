@@ -2,8 +2,8 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, columns, soak, ray (with the extra [ray]), ray-files, and findings, final, queues,
-languages, why, clusters, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu
-and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus mode.
+languages, why, clusters, draft, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets;
+embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ PARTS = (
     "adding",
 )
 DATA_PARTS = (
-    *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
+    *("findings", "final", "queues", "languages", "why", "clusters", "draft", "embed-gpu", "gpus"),
+    "large-finetune",
 )
 OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray", "ray-files")  # run when they are named
 
@@ -96,6 +97,7 @@ def main() -> None:
         adding,
         clusters,
         columns,
+        draft,
         edits,
         embed,
         embed_gpu,
@@ -157,6 +159,8 @@ def main() -> None:
             )
         elif part == "ray-files":
             ray_files.run(rows=args.rows, labels=args.labels, model=args.model, data=args.data)
+        elif part == "draft":
+            draft.run(model=args.model, data=args.data, names=args.sets, rows=args.set_rows)
         elif part == "embed-gpu":
             embed_gpu.run(model=args.model, data=args.data, names=args.sets, seconds=args.seconds)
         elif part == "gpus":

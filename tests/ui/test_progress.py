@@ -57,6 +57,7 @@ class Gate:
         on_scored: Callable[[ScoredChunk], None],
         *,
         on_sample: object = None,
+        on_draft: object = None,
         progress: Progress,
     ) -> list[Run]:
         gate = self

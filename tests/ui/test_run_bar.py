@@ -55,6 +55,7 @@ class Engine:
         _on_scored: object,
         *,
         on_sample: object = None,
+        on_draft: object = None,
         progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)

@@ -55,6 +55,7 @@ class FakeEngine:
         on_scored: Callable[[ScoredChunk], None],
         *,
         on_sample: object = None,
+        on_draft: object = None,
         progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))

@@ -69,14 +69,19 @@ def read_tokenizer(file: Path) -> Tokenizer:
     return tokenizer
 
 
-def encode(tokenizer: Tokenizer, texts: Sequence[str], name: str, *, special: bool = True) -> list[Encoding]:
+def encode(
+    tokenizer: Tokenizer, texts: Sequence[str], name: str, *, special: bool = True, places: bool = False
+) -> list[Encoding]:
     """Return the tokens of ``texts``; ``name`` is that of the model, for the error.
+
+    ``special``: with the tokens that stand around a text; ``places``: with `Encoding.offsets` too.
 
     Raises:
         UserError: The tokenizer gives up on a text.
     """
     try:
-        return tokenizer.encode_batch_fast(texts, add_special_tokens=special)
+        read = tokenizer.encode_batch if places else tokenizer.encode_batch_fast
+        return read(texts, add_special_tokens=special)
     except BaseException as error:
         if not _is_panic(error):
             raise

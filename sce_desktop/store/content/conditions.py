@@ -52,9 +52,9 @@ def masks(
     if query.predicted_ids or query.confidence:
         found.append(_predicted(connection, query, last, scored))
     if query.final is not None:
-        found.append(final.by_source(connection, query.final, query.run_id, last, scored))
+        found.append(final.by_source(connection, query.final, query.run_id, last, scored.plain))
     if query.disagree is not None:
-        found.append(compared(connection, query, last, scored, differ=query.disagree))
+        found.append(compared(connection, query, last, scored.plain, differ=query.disagree))
     if query.no_text or (query.no_text is False and counts(connection).blank):
         nothing = among(blank(last))
         found.append(nothing if query.no_text else ~nothing)

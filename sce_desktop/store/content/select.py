@@ -41,7 +41,7 @@ def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns, colu
             by_length = sa.select(row.id).where(row.id <= last).order_by(_directed(row.length, query), row.id)
             ids = fetch_ids(connection, by_length)
         case RowOrder.DISAGREE:
-            differs = conditions.compared(connection, query, last, scored, differ=True)[every]
+            differs = conditions.compared(connection, query, last, scored.plain, differ=True)[every]
             parts = [every[differs], every[~differs]]
             ids = np.concatenate(parts[::-1] if query.descending else parts)
         case RowOrder.COLUMN:

@@ -49,6 +49,11 @@ class ScoredRuns:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, str], tuple[Scored, int]] = OrderedDict()
 
+    @property
+    def plain(self) -> ScoredRuns:
+        """What runs themselves say, and nothing else."""
+        return self
+
     def get(self, connection: sa.Connection, run_id: int) -> Scored:
         """Return what a run says in the state that ``connection`` sees; nothing if there is no such run."""
         plain = raw(connection)

@@ -64,6 +64,7 @@ class ClassifySettings:
     separately. ``whole_table``: rows are predicted jointly (`ml.transductive`). ``excel_safe``: in csv, put '
     before cells that Excel would run as a formula. ``final``: adds final labels; for an error to promise it
     chooses the threshold in place of ``threshold``. ``batch_rows``: read and scored at once.
+    ``draft``: models come from a `DraftSource`, and a column says so.
     """
 
     model: str
@@ -74,6 +75,7 @@ class ClassifySettings:
     excel_safe: bool = False
     final: FinalWanted | None = None
     batch_rows: int = BATCH_ROWS
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +282,7 @@ def _columns(
             none=named is models[0] and says_none(named.model, labels, multi_label=several),
             multi_label=several,
             threshold=threshold,
+            draft=settings.draft,
         )
         for named in models
     ]

@@ -47,6 +47,7 @@ def score_project(
     cache: VectorCache | None = None,
     on_scored: Callable[[ScoredChunk], None] | None = None,
     on_sample: OnSample | None = None,
+    before_rest: Callable[[Run, IdArray], None] | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
@@ -56,8 +57,9 @@ def score_project(
     stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
     those that the first model carries. Once a run is finished, runs of the same model with older labels are
     removed but for `KEPT_RUNS`. ``on_scored`` gets every chunk as soon as it is committed, in this thread.
-    ``on_sample`` gets the results of the random sample of a large table once it is scored, unless it was
-    scored before this call.
+    ``before_rest`` is called once the rows of ``first_ids`` are scored, with the first model's run and its
+    other rows without a score. ``on_sample`` gets the results of the random sample of a large table once it
+    is scored, unless it was scored before this call.
 
     Returns:
         The run of each of ``models`` as it is at the end, in their order.
@@ -96,6 +98,8 @@ def score_project(
             tally.report(run, _stage(named, visible=True))  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
+    if before_rest is not None:
+        before_rest(runs[0], waiting[0])
     if len(sample):
         sampled = [sample[np.isin(sample, ids)] for ids in waiting]
         waiting = [ids[~np.isin(ids, sample)] for ids in waiting]

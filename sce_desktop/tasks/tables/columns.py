@@ -33,6 +33,8 @@ from sce_desktop.store.runs.bulk import ScoresOfRows
 if TYPE_CHECKING:
     from sce_desktop.data.tables import Table
 
+DRAFT, MODEL = "draft", "model"
+"""What the column ``sce_source`` says where scores may be drafts."""
 _SHOWN_CELLS = 5
 _MOST_CHARACTERS = 40  # of a cell that is shown
 _SHOWN = 3  # problems and columns named in one sentence
@@ -184,6 +186,7 @@ class ModelColumns:
         none: bool = False,
         multi_label: bool = False,
         threshold: float | None = None,
+        draft: bool = False,
     ) -> None:
         self.alias = alias
         self._labels = tuple(labels)
@@ -191,9 +194,12 @@ class ModelColumns:
         self._none = none and main
         self._multi_label = multi_label
         self._threshold = threshold
+        self._draft = draft and main  # some rows may have drafts, and a column says which
         self.header = [f"{alias}_label", f"{alias}_confidence"]
         if main:
             self.header.append(f"{alias}_status")
+        if self._draft:
+            self.header.append(f"{alias}_source")
         if self._none:
             self.header.append(f"{alias}_none")
         if main and multi_label:
@@ -207,19 +213,21 @@ class ModelColumns:
     @property
     def numbers(self) -> list[str]:
         """The columns of ``header`` that hold numbers."""
-        words = {f"{self.alias}_{kind}" for kind in ("label", "status", "labels")}
+        words = {f"{self.alias}_{kind}" for kind in ("label", "status", "source", "labels")}
         return [name for name in self.header if name not in words]
 
-    def cells(self, scores: Scores) -> list[list[OutCell]]:
+    def cells(self, scores: Scores, drafts: Sequence[bool] | None = None) -> list[list[OutCell]]:
         """Return the cells of each scored row, in the order of ``header``.
 
+        ``drafts`` says which of ``scores`` (n,) are drafts, where there is a column for that; None: all.
         The label is the most probable one, whatever the status says: by the command line's contract only
         a row without text has empty cells.
         """
         if not len(scores):
             return []
         columns = [
-            column.tolist() if isinstance(column, np.ndarray) else column for column in self._columns(scores)
+            column.tolist() if isinstance(column, np.ndarray) else column
+            for column in self._columns(scores, drafts)
         ]
         return [list(row) for row in zip(*columns, strict=True)]
 
@@ -241,12 +249,17 @@ class ModelColumns:
             made.append(cells.tolist())
         return made
 
-    def _columns(self, scores: Scores) -> list[Sequence[OutCell] | FloatArray]:
+    def _columns(
+        self, scores: Scores, drafts: Sequence[bool] | None = None
+    ) -> list[Sequence[OutCell] | FloatArray]:
         """Return the columns of scored rows, in the order of ``header``."""
         index, confidence, _margin = top(scores.probabilities)
         columns: list[Sequence[OutCell] | FloatArray] = [[self._labels[i] for i in index], confidence]
         if self._main:
             columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
+        if self._draft:
+            sources = [True] * len(scores) if drafts is None else drafts
+            columns.append([DRAFT if drafted else MODEL for drafted in sources])
         if self._none:
             assert scores.none is not None
             columns.append(scores.none)

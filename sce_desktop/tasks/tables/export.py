@@ -20,6 +20,7 @@ from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.columns import Column, Columns
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.runs import RowScore
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
@@ -32,6 +33,7 @@ Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
 DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
 ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipped, and not by hand
 LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
+DRAFT_COLUMN = f"{MAIN_ALIAS}_source"  # where drafts are written too: which rows have one
 LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
 
 STATES = {
@@ -53,13 +55,16 @@ _NO_MARKS = RowMarks(0)
 
 
 @one_state
-def rows_to_export(project: Project, only: Which = "all", shown: RowQuery | None = None) -> IdArray:
+def rows_to_export(
+    project: Project, only: Which = "all", shown: RowQuery | None = None, *, drafts: bool = False
+) -> IdArray:
     """Return the ids of the rows that an export writes, in their order: "shown" as ``shown`` says.
 
+    ``drafts``: where the model has not scored a row its draft counts, as it does in the table.
     "None of these" is an answer as a label is: "labelled" has both, as everywhere where rows are counted.
     """
     if only == "shown":
-        return project.row_ids(shown or RowQuery())
+        return project.row_ids(shown or RowQuery(), draft=drafts)
     found = [project.row_ids(RowQuery(state=state)) for state in STATES[only]]
     return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
@@ -94,6 +99,7 @@ def export_table(
     excel_safe: bool = False,
     note: bool = False,
     overwrite: bool = True,
+    drafts: bool = False,
     progress: Progress,
 ) -> int:
     """Write rows of ``project`` to ``path`` and return how many.
@@ -111,22 +117,28 @@ def export_table(
         note: Say in a file beside the table which models and versions its columns are of, where the table
             itself has no place for that: a workbook and a parquet file always say it.
         overwrite: Replace a file that is there, if it may be written.
+        drafts: Write draft scores where the model has scored nothing yet, and a column that says which they
+            are. They give no final label.
         progress: Told of rows.
 
     Raises:
         UserError: The place cannot be written.
         Cancelled: The user stopped; the file is as it was before.
     """
-    sheet = _Sheet(project, project.threshold() if threshold is None else threshold, final=final)
+    sheet = _Sheet(
+        project, project.threshold() if threshold is None else threshold, final=final, drafts=drafts
+    )
     ours = beside(project.columns, sheet.header, progress)
     header = [*project.columns, *ours]
-    kept = None if columns is None else [place for place, name in enumerate(header) if name in set(columns)]
-    ids = rows_to_export(project, only, query)
+    wanted = None if columns is None else {*columns, *([DRAFT_COLUMN] if drafts else ())}
+    kept = None if wanted is None else [place for place, name in enumerate(header) if name in wanted]
+    ids = rows_to_export(project, only, query, drafts=drafts)
+    by_column = path.suffix.lower() in BY_COLUMN and not drafts
 
     def batches() -> Iterator[list[list[OutCell]] | Columns]:
         for start in range(0, len(ids), _CHUNK_ROWS):
             progress.check()
-            if path.suffix.lower() in BY_COLUMN:
+            if by_column:
                 columns = sheet.columns(ids[start : start + _CHUNK_ROWS])
                 yield columns if kept is None else columns.picked(kept)
                 progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage=_("exporting"))
@@ -177,8 +189,11 @@ def _column_types(project: Project, kept: Sequence[int] | None) -> ColumnTypes |
 class _Sheet:
     """The columns that an export writes beside the original ones, and their cells."""
 
-    def __init__(self, project: Project, threshold: float | None, *, final: bool) -> None:
+    def __init__(
+        self, project: Project, threshold: float | None, *, final: bool, drafts: bool = False
+    ) -> None:
         self._project = project
+        self._with_drafts = drafts
         label_set = project.label_set()
         self._labels: tuple[Label, ...] = label_set.labels if label_set else ()
         self._multi_label = label_set is not None and label_set.multi_label
@@ -191,6 +206,7 @@ class _Sheet:
                 none=_says_none(project, run),
                 multi_label=run.multi_label,
                 threshold=threshold,
+                draft=drafts,
             )
             for run in self._runs
         ]
@@ -276,13 +292,18 @@ class _Sheet:
 
     def _results(self, run: Run, model: ModelColumns, rows: Sequence[Row]) -> Iterator[list[OutCell]]:
         scores = self._project.scores(run.id, [row.id for row in rows])
+        drafts: dict[int, RowScore] = {}
+        if self._with_drafts and run.alias == MAIN_ALIAS:
+            drafts = self._project.draft_scores(run.id, [row.id for row in rows if row.id not in scores])
+            scores = scores | drafts
         scored = [scores[row.id] for row in rows if row.id in scores]
         cells = iter(())  # type: Iterator[list[OutCell]]
         if scored:
             none = None
             if scored[0].none is not None:
                 none = np.asarray([score.none for score in scored], dtype=np.float32)
-            cells = iter(model.cells(Scores(np.stack([score.probabilities for score in scored]), none)))
+            found = Scores(np.stack([score.probabilities for score in scored]), none)
+            cells = iter(model.cells(found, [row.id in drafts for row in rows if row.id in scores]))
         for row in giving_way(rows):
             yield next(cells) if row.id in scores else model.blank if row.blank else model.unscored
 

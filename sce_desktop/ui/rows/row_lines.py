@@ -101,4 +101,6 @@ def _maker(
 
 def _title(score: Score) -> str:
     title = rows_text.run_title(score.run)
+    if score.draft:
+        return _("{model} (draft)", model=title)
     return _("{model} (older)", model=title) if score.stale else title

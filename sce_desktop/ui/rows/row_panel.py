@@ -138,6 +138,7 @@ class RowPanel(QWidget):
         self._navigation.ownColumnsChanged.connect(self._show_details)
         self._workspace.labelsChanged.connect(self._on_labels)
         self._workspace.scoresChanged.connect(self._on_scores)
+        self._workspace.draftChanged.connect(self._read_scores)
         self._workspace.annotationsChanged.connect(self._on_annotations)
         self._workspace.projectOpened.connect(self._on_labels)
         self._workspace.projectClosed.connect(self._show_row)

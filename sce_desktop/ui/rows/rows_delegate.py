@@ -28,6 +28,7 @@ SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
 SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
 LABEL_INDENT = 16  # from a label's square to its name
 NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the confidence
+_DRAFT_OPACITY = 0.45  # of the cells of a draft
 _LEAST_NAME = 24  # below that a sign says more than a name of which nothing is left
 # Where words begin and end: Qt turns both round where the painter's layout is from right to left.
 _START = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
@@ -194,18 +195,22 @@ class RowsDelegate(QStyledItemDelegate):
         middle = area.center().y() + 0.5
         none = score.says_none(self._model.threshold)
         name = area if none else area.adjusted(0, 0, -(number + bar + (px(6) if bar else 0)), 0)
-        if score.stale:
+        if score.stale or score.draft:
             size = px(12)
-            clock = QRect(name.right() - size, int(middle - size / 2), size, size)
-            icon("clock", "muted").paint(painter, self._placed(area, clock))
+            sign = QRect(name.right() - size, int(middle - size / 2), size, size)
+            icon("edit" if score.draft else "clock", "muted").paint(painter, self._placed(area, sign))
             name = name.adjusted(0, 0, -(size + px(4)), 0)
         if none:
             self._draw_label(painter, self._placed(area, name), rows_text.NONE_FITS, None, colours.muted)
             return
         label = rows_text.top_label(score, self._model.labels)
         low = score.confidence < self._model.threshold
-        ink = colours.muted if score.stale or low else colours.ink
+        ink = colours.muted if score.stale or score.draft or low else colours.ink
         words = f"? {label.name}" if low else label.name
+        if score.draft:
+            slanted = QFont(painter.font())
+            slanted.setItalic(True)
+            painter.setFont(slanted)
         self._draw_label(painter, self._placed(area, name), words, colour_of(label), ink)
         box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
         if bar:
@@ -222,6 +227,7 @@ class RowsDelegate(QStyledItemDelegate):
         low, high = QColor(ground), QColor(tokens().accent)
         painter.setPen(Qt.PenStyle.NoPen)
         boxes = self._strip_cells(area, len(places))
+        painter.setOpacity(_DRAFT_OPACITY if score.draft else 1.0)
         radius = MARK_RADIUS if boxes and boxes[0].width() > px(6) else 1
         for place, box in zip(places, boxes, strict=True):
             # One call a cell and not two, one over the other: each gives Python's lock away, which the

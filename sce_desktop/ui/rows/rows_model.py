@@ -105,6 +105,7 @@ class RowsModel(QAbstractTableModel):
         workspace.rowsChanged.connect(self.find)
         workspace.labelsChanged.connect(self._on_labels)
         workspace.scoresChanged.connect(self._on_scores)
+        workspace.draftChanged.connect(self._on_draft)
         workspace.annotationsChanged.connect(self._on_annotations)
 
     # --- for Qt --------------------------------------------------------------------------------------------
@@ -387,6 +388,13 @@ class RowsModel(QAbstractTableModel):
             self._refresh()
         self.pages.read()  # at once: a timer would let the window be painted first, with what it says now
         self.aged.emit()
+
+    @Slot()
+    def _on_draft(self) -> None:
+        """Show the drafts that there are by now."""
+        if self._workspace.project is not None:
+            self._refresh()
+            self.aged.emit()
 
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:

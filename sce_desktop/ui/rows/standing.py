@@ -1,4 +1,7 @@
-"""What Enter does with a row: its label is kept; where it has none, the prediction is accepted."""
+"""What Enter does with a row: its label is kept; where it has none, the prediction is accepted.
+
+A draft is no prediction: it is not accepted by a key.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,6 @@ def standing(
     """Return the answer that a row has or, where it has none, the one that the model gives, if it does."""
     if annotation is not None:
         return answer_of(annotation)
-    if not scores or scores[0].run.alias != MAIN_ALIAS:
+    if not scores or scores[0].run.alias != MAIN_ALIAS or scores[0].draft:
         return None
     return answer_by(scores[0], labels, multi_label=multi_label, threshold=threshold)

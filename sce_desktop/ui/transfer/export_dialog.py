@@ -179,6 +179,12 @@ class ExportDialog(ProjectDialog):
         self.note.setChecked(True)
         self.note.toggled.connect(self._show_state)
         layout.addWidget(self.note)
+        self.drafts = QCheckBox(_("Include draft scores"))
+        self.drafts.setAccessibleName(self.drafts.text())
+        self.drafts.setToolTip(_("The column sce_source then says draft or model."))
+        self.drafts.toggled.connect(self._show_state)
+        self.drafts.hide()
+        layout.addWidget(self.drafts)
         return box
 
     def _suggestion(self) -> Path:
@@ -223,6 +229,7 @@ class ExportDialog(ProjectDialog):
             if alias not in _NO_MODEL and PROBABILITIES not in self.column_boxes:
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
+        self.drafts.setVisible(bool(facts.drafts))
         self._on_format()
 
     def _add_group(self, key: str, words: str, hint: str) -> None:
@@ -285,7 +292,7 @@ class ExportDialog(ProjectDialog):
 
     def _obstacle(self) -> str:
         """Why nothing can be exported as things stand; empty if it can."""
-        file, count = self.file, self._facts.rows[self.only] if self._facts else 0
+        file, count = self.file, self._count_of(self._facts) if self._facts else 0
         if not self.path.text().strip():
             return _("Choose a file to write.")
         if self.exchange and file.suffix.lower() != self._ending:
@@ -342,8 +349,12 @@ class ExportDialog(ProjectDialog):
             self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
         )
 
+    def _count_of(self, facts: ExportFacts) -> int:
+        drafted = self.only == "shown" and self.drafts.isChecked()
+        return facts.shown_drafts if drafted else facts.rows[self.only]
+
     def _summary(self, facts: ExportFacts) -> str:
-        count = facts.rows[self.only]
+        count = self._count_of(facts)
         if self.exchange == Exchange.CODEBOOK:
             return _("The labels will be exported, without rows")
         if self.only == "labelled" and facts.none:
@@ -436,6 +447,7 @@ class ExportDialog(ProjectDialog):
                 note=self.note.isChecked() and self._models_beside,
                 format=self.exchange,
                 replace=self.replace.isVisibleTo(self) and self.replace.isChecked(),
+                drafts=self.drafts.isChecked(),
             )
         )
         super().accept()

@@ -80,10 +80,17 @@ class StatusBar(QStatusBar):
         parts: tuple[str, ...] = ()
         if counts is not None:
             by_now = max(scored, counts.scored)
+            said = _("{count} scored", count=number(by_now))
+            if counts.draft:
+                said = _(
+                    "Draft for {draft} rows; model scores for {count}",
+                    draft=number(counts.draft),
+                    count=number(by_now),
+                )
             parts = (
                 _rows(counts.rows, found),
                 _("{count} labelled", count=number(counts.labelled)),
-                _("{count} scored", count=number(by_now)),
+                said,
             )
         self.counts.setText("    ".join(parts))
         none = counts.states[RowState.NONE] if counts else 0

@@ -1,0 +1,1 @@
+"""A fast approximation of a model, for a first look at a large table."""

@@ -1,0 +1,182 @@
+"""Static text vectors: one vector for each token of the vocabulary, and a text's is their mean.
+
+Distilled from a model's own text encoder by `research.draft`, in the way of model2vec (van Dongen, Tulkens:
+https://github.com/MinishLab/model2vec, MIT). They lie in the space of the encoder's vectors, so that the
+model's own head scores them against its own label vectors. Kept beside the model as ``draft.safetensors``:
+
+- ``tokens`` (V, r) int8 and ``scales`` (V,) float16: the token vectors, by number, a scale each,
+- ``map`` (r, d) float16: from their r numbers to the d of the encoder,
+- metadata: ``format``, and ``encoder``, the key of the text encoder that they were distilled from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, chain
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from tokenizers import Tokenizer
+from torch import Tensor
+
+from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
+from sce_desktop.data.atomic import replacing
+from sce_desktop.ml.encoder.embedder import digest, readable
+from sce_desktop.ml.hub import model_files, weight_check
+from sce_desktop.ml.hub.tokenizer_check import encode
+
+DRAFT = "draft.safetensors"
+FORMAT = "1"
+MAX_TOKENS = 64
+"""How far a text is read."""
+CHARACTERS = 6 * MAX_TOKENS
+"""Beyond, a text is not even tokenised: an English token has four to five characters."""
+MOST_WORDS = 200_000
+WORDS_A_TEXT = 64
+LONGEST_WORD = 40
+"""A tokenizer takes most of the time, and the same words come again: so many are kept, none longer."""
+ROWS = 2048
+"""Texts at once."""
+
+
+class StaticVectors:
+    """Makes vectors (n, d) of unit length from texts, thousands a second on a core.
+
+    Args:
+        tokens: (V, r) int8.
+        scales: (V,), of each token's vector.
+        to_text: (r, d), to the space of the encoder's vectors.
+        tokenizer: The encoder's own.
+        encoder: Key of the encoder that they were distilled from.
+    """
+
+    def __init__(
+        self, tokens: Tensor, scales: Tensor, to_text: Tensor, tokenizer: Tokenizer, encoder: str
+    ) -> None:
+        self.tokens, self.scales, self.to_text = tokens, scales, to_text
+        self.tokenizer = tokenizer
+        self.encoder = encoder
+        self._table = torch.cat([tokens.float() * scales.float()[:, None], torch.zeros(1, tokens.shape[1])])
+        self._map = to_text.float()
+        self._known: dict[str, list[int]] = {}  # tokens by word
+
+    @property
+    def dim(self) -> int:
+        """The width of a text vector."""
+        return self.to_text.shape[1]
+
+    @property
+    def key(self) -> str:
+        """Hash of all numbers."""
+        return digest([("tokens", self.tokens), ("scales", self.scales), ("map", self.to_text)], MAX_TOKENS)
+
+    def token_ids(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the numbers of all texts' tokens behind one another, and where each text's begin (n,).
+
+        A text in which there are no tokens has one, whose vector is zero.
+        """
+        split = [text[:CHARACTERS].split() for text in texts]
+        if len(self._known) > MOST_WORDS:
+            self._known = {}
+        known = self._known  # read once: another thread may begin a new one
+        new = {word for words in split for word in words if word not in known}
+        found = self._tokenised(list(new))
+        known |= {word: ids for word, ids in found.items() if len(word) <= LONGEST_WORD}
+        nothing, kept = [len(self.tokens)], known.get
+        ids: list[list[int]] = []
+        for words in split:
+            parts = list(map(kept, words))
+            if None in parts:  # a long one, which is not kept
+                parts = [
+                    found[word] if part is None else part for word, part in zip(words, parts, strict=True)
+                ]
+            ids.append(list(chain.from_iterable(parts))[:MAX_TOKENS] or nothing)  # type: ignore[arg-type]
+        sizes = np.fromiter(map(len, ids), np.int64, len(ids))
+        numbers = np.fromiter(chain.from_iterable(ids), np.int64, int(sizes.sum()))
+        return numbers, np.cumsum(sizes) - sizes
+
+    def _tokenised(self, words: list[str]) -> dict[str, list[int]]:
+        """Return the tokens of each of ``words``, many of which are read as one text: a text costs most."""
+        found: dict[str, list[int]] = {}
+        parts = [words[start : start + WORDS_A_TEXT] for start in range(0, len(words), WORDS_A_TEXT)]
+        read = encode(
+            self.tokenizer, [readable(" ".join(part)) for part in parts], DRAFT, special=False, places=True
+        )
+        for part, one in zip(parts, read, strict=True):
+            if one.overflowing:  # more tokens than are read of a text
+                alone = encode(self.tokenizer, [readable(word) for word in part], DRAFT, special=False)
+                found |= {word: each.ids for word, each in zip(part, alone, strict=True)}
+                continue
+            tokens: list[list[int]] = [[] for _word in part]
+            ends = list(accumulate(len(word) + 1 for word in part))
+            at = 0
+            for number, (_first, last) in zip(one.ids, one.offsets, strict=True):
+                while last > ends[at]:
+                    at += 1
+                tokens[at].append(number)
+            found |= zip(part, tokens, strict=True)
+        return found
+
+    @torch.inference_mode()
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Return the vectors (n, d) of ``texts``; of a text without tokens zeros."""
+        out = np.empty((len(texts), self.dim), np.float32)
+        for start in range(0, len(texts), ROWS):
+            numbers, starts = self.token_ids(texts[start : start + ROWS])
+            means = F.embedding_bag(
+                torch.from_numpy(numbers), self._table, torch.from_numpy(starts), mode="mean"
+            )
+            out[start : start + ROWS] = F.normalize(means @ self._map, dim=1).numpy()
+        return out
+
+    def save(self, folder: Path) -> Path:
+        """Write them beside the model in ``folder``, whole or not at all; return the file."""
+        state = {"tokens": self.tokens, "scales": self.scales.half(), "map": self.to_text.half()}
+        kept = {name: tensor.contiguous() for name, tensor in state.items()}
+        file = folder / DRAFT
+        with replacing(file) as aside:
+            aside.write_bytes(save(kept, {"format": FORMAT, "encoder": self.encoder}))
+        return file
+
+
+def load(folder: Path, tokenizer: Tokenizer, encoder: str, *, width: int) -> StaticVectors | None:
+    """Return the static vectors beside a model; None: it has none, or those of another encoder.
+
+    Args:
+        folder: Of the model.
+        tokenizer: Of its text encoder.
+        encoder: Key of its text encoder (`model.encoder_key`).
+        width: Of that encoder's vectors.
+
+    Raises:
+        UserError: The file is damaged.
+    """
+    file = folder / DRAFT
+    if not file.is_file():
+        return None
+    damaged = UserError(_("{file} is cut or damaged: copy or download the model again.", file=file))
+    model_files.check_regular(file)
+    facts = weight_check.read_header(file)
+    try:
+        with safe_open(file, "pt") as stored:
+            about = stored.metadata() or {}
+            if (about.get("format"), about.get("encoder")) != (FORMAT, encoder):
+                return None
+            if set(facts) != {"tokens", "scales", "map"}:
+                raise damaged
+            tokens, scales, to_text = (stored.get_tensor(name) for name in ("tokens", "scales", "map"))
+    except (SafetensorError, OSError, RuntimeError, ValueError) as error:
+        raise damaged from error
+    fits = tokens.dtype == torch.int8 and tokens.ndim == to_text.ndim == 2
+    fits = fits and scales.shape == tokens.shape[:1] and to_text.shape == (tokens.shape[1], width)
+    highest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
+    if not fits or highest >= len(tokens) or not (scales.isfinite().all() and to_text.isfinite().all()):
+        raise damaged
+    return StaticVectors(tokens, scales, to_text, tokenizer, encoder)

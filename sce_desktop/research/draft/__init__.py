@@ -1,0 +1,1 @@
+"""How the static vectors of a model's draft are made (`ml.draft`)."""
