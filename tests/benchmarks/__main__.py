@@ -2,8 +2,8 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
-gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With
-``--data FILE``, a labelled set, review is one in focus mode.
+gpus, large-finetune, half-vectors, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs
+too. With ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PARTS = (
 )
 DATA_PARTS = (
     *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
+    "half-vectors",
 )
 OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
 
@@ -92,6 +93,7 @@ def main() -> None:
         encodings,
         epochs,
         focus,
+        half_vectors,
         languages,
         large_finetune,
         relabel,
@@ -132,6 +134,8 @@ def main() -> None:
             why.run_neighbours(rows=args.why_labelled)
         elif part == "large-finetune":
             large_finetune.main(args.data, args.sets or [], args.model)
+        elif part == "half-vectors":
+            half_vectors.run(args.data, args.sets, model=args.model, rows=args.set_rows)
         elif part == "clusters":
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":
