@@ -26,10 +26,10 @@ def report_left_out(cache: VectorCache | None, progress: Progress) -> None:
     if isinstance(cache, ProjectVectors) and cache.left_out >= REPORTED_FROM:
         progress.warn(
             ngettext(
-                "The vector cache ({size}) is full: the vector of {count} row is not kept and is computed again "
-                "after a label edit. Set a larger cache in the settings.",
-                "The vector cache ({size}) is full: the vectors of {count} rows are not kept and are computed "
-                "again after a label edit. Set a larger cache in the settings.",
+                "The vector cache ({size}) is full: the vector of {count} row is not kept and has to be "
+                "computed again after a label edit. Set a larger cache in the settings.",
+                "The vector cache ({size}) is full: the vectors of {count} rows are not kept and have to be "
+                "computed again after a label edit. Set a larger cache in the settings.",
                 cache.left_out,
                 size=size_text(cache.max_bytes),
             )
