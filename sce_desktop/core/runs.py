@@ -77,8 +77,8 @@ class Scores:
 def as_kept(vectors: FloatArray) -> FloatArray:
     """Return text ``vectors`` (n, d) as caches keep them: rounded to float16, as float32.
 
-    Those of unit length have it again: what is compared by its cosine with itself has to find itself. Wherever
-    a vector comes from it is used like this, so that a row has one score.
+    Those of unit length have it again: what is compared by its cosine with itself has to find itself.
+    Wherever a vector comes from it is used like this, so that a row has one score.
     """
     with np.errstate(over="ignore"):
         kept: FloatArray = vectors.astype(np.float16).astype(np.float32)
