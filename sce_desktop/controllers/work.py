@@ -48,9 +48,13 @@ def score(
     on_scored: Callable[[ScoredChunk], None],
     *,
     on_sample: OnSample | None = None,
+    screen_only: bool = False,
     progress: Progress,
 ) -> list[Run]:
-    """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`."""
+    """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`.
+
+    ``screen_only``: score no others.
+    """
     from sce_desktop.tasks.scoring.joint import joint_wanted
     from sce_desktop.tasks.scoring.scoring import score_project
 
@@ -61,7 +65,10 @@ def score(
         project,
         models,
         first_ids=first_ids,
-        first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
+        first_only=[
+            named.alias
+            for named in (models if screen_only else _llms(models) if choice.llm_on_screen else ())
+        ],
         cache=model_cache.cache,
         on_scored=on_scored,
         on_sample=on_sample,
@@ -96,8 +103,15 @@ def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:
 def estimate(
     project: Project, model_cache: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
-    """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
+    """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model.
+
+    Warns of what it takes on disk and in memory where that is much.
+
+    Raises:
+        UserError: The disk has no room for it.
+    """
     from sce_desktop.tasks.scoring.joint import joint_fingerprint, joint_wanted
+    from sce_desktop.tasks.scoring.kept_vectors import check_room
 
     models = model_cache.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
@@ -118,6 +132,7 @@ def estimate(
         if named.alias in few:
             left = min(left, len(first_ids))
         seconds += model_cache.seconds(named, texts, rows=left, labels=len(label_set.labels))
+    check_room(project, models, model_cache.cache, seconds=seconds, progress=progress)
     return seconds
 
 

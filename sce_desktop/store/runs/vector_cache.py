@@ -336,6 +336,11 @@ def _check_marks(plain: sqlite3.Connection) -> bool:
     return bool(marks[1] == 1)
 
 
+def vector_bytes(dim: int) -> int:
+    """Return how many bytes a vector of ``dim`` numbers takes in the file, about."""
+    return _ITEM * dim + vector_owners.RECORD_BYTES
+
+
 def _owner(project: str | None, embedder: str) -> str | None:
     return None if project is None else project_name(project, embedder)
 
