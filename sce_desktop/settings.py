@@ -143,6 +143,21 @@ SETTINGS: tuple[Setting, ...] = (
         most=1024,
     ),
     Setting(
+        "on_battery",
+        str,
+        "slow",
+        N_("On battery"),
+        N_("What a scoring does that takes longer than a minute."),
+        choices=("slow", "pause", "full"),
+    ),
+    Setting(
+        "slow_in_background",
+        bool,
+        False,
+        N_("Slow down when I use other programs"),
+        N_("Scoring uses a quarter of the time while another window is in front."),
+    ),
+    Setting(
         "excel_safe",
         bool,
         False,
@@ -154,7 +169,7 @@ SETTINGS: tuple[Setting, ...] = (
         int,
         2000,
         N_("Vector cache"),
-        N_("Size on disk. What was not used for longest is removed first."),
+        N_("Size on disk. The project that was not used for longest goes first."),
         least=10,
     ),
     Setting(

@@ -14,6 +14,7 @@ import pytest
 from sce_desktop import cli, paths, state_files
 from sce_desktop.controllers.keymap import COMMANDS, Keymap
 from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.scoring_states import ScoringStates
 from sce_desktop.controllers.view_state import ViewState
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.query import RowQuery
@@ -35,6 +36,10 @@ READERS: dict[str, tuple[str, Callable[[Path], bool]]] = {
     "places.json": (
         "The last view of your projects could not be read",
         lambda f: ViewState(f).shown_last(PROJECT) == (RowQuery(), None),
+    ),
+    "scoring.json": (
+        "Which projects are being scored could not be read",
+        lambda f: ScoringStates(f).of(PROJECT) is None,
     ),
 }
 

@@ -49,6 +49,7 @@ from sce_desktop.controllers.garbage import GuiCollector
 from sce_desktop.controllers.worker_thread import LaneThread, Work
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import Safe
+from sce_desktop.core.rates import RateWindow
 
 CATCH_UP_MS = 100  # longer than from one update to the next
 
@@ -98,9 +99,9 @@ class Job(QObject):
         self.started_at: float | None = None  # time.monotonic()
         self.ended_at: float | None = None
         self.attached = True
-        self._stage_start: tuple[float, int] | None = None  # when, and with how many units done
+        self._rates = RateWindow()  # of the current stage
         self._caught_up: object = None  # the report that was taken in last though it was held back
-        self._reported_at = 0.0  # when ``done`` was so much: for the rate
+        self._reported_at = 0.0  # when ``done`` was so much
         self._work = work
         self._worker = worker
 
@@ -123,12 +124,8 @@ class Job(QObject):
 
     @property
     def rate(self) -> float | None:
-        """Units a second in the current stage, when it was reported last; None before there is anything."""
-        if self._stage_start is None:
-            return None
-        began, base = self._stage_start
-        seconds = self._reported_at - began
-        return (self.done - base) / seconds if self.done > base and seconds > 0 else None
+        """Units a second in the last minute of the current stage; None before there is anything."""
+        return self._rates.rate
 
     @property
     def seconds_left(self) -> float | None:
@@ -162,8 +159,9 @@ class Job(QObject):
             *payload, at = payload  # a rate by when the window hears of it would be wild after a hitch
             if at < self._reported_at:
                 return  # a newer one was taken in already
-            if self._stage_start is None or payload[2] != self.stage:
-                self._stage_start = (at, payload[0])
+            if payload[2] != self.stage:
+                self._rates = RateWindow()
+            self._rates.add(at, payload[0])
             self.done, self.total, self.stage = payload
             self._reported_at = at
         elif event == "warned":

@@ -5,6 +5,7 @@ scorer.model, scorer.baselines, scorer.device     what the next scoring uses; se
 scorer.version, scorer.title                      the model version in use or None; the name of what scores
 scorer.use_version(id or None)                    score with a version, or with the base model
 scorer.table                                      joint prediction: `controllers.joint_prediction`
+scorer.long                                       pause and resume: `controllers.long_scoring`
 scorer.why_not()                                  why nothing can be scored now; empty if it can
 scorer.start()                                    the button and F5: what takes long is announced first
 scorer.score()                                    at once; supersedes a scoring that still runs
@@ -35,6 +36,7 @@ from sce_desktop.controllers import review_work, work
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.joint_prediction import JointPrediction
+from sce_desktop.controllers.long_scoring import LongScoring
 from sce_desktop.controllers.sample_news import SampleNews
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
@@ -88,6 +90,7 @@ class Scorer(Baselines):
         self.table = JointPrediction(workspace, lambda: self.base, self)
         self.table.switched.connect(self.rescore)
         self.modelsChanged.connect(self.table.possibleChanged)
+        self.long = LongScoring(self, workspace, preferences, messages, self)
         self.ready = False
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
@@ -188,6 +191,8 @@ class Scorer(Baselines):
             self._on_drafted()
         if "model" in keys:
             self._usual = str(settings["model"])
+        if "cache_megabytes" in keys:
+            self._model_cache.set_megabytes(int(settings["cache_megabytes"]))
         if keys & {"model", "device", "precision", "threads"}:
             self.model, self.device = self.kept.name or self._usual, str(settings["device"])
             self.precision = str(settings["precision"])
@@ -331,13 +336,13 @@ class Scorer(Baselines):
             worker="models",
             notify_failure=False,
         )
-        job.finished.connect(lambda seconds: self._on_estimate(rows, seconds))
+        job.finished.connect(lambda seconds: self._on_estimate(rows, seconds, tuple(job.warnings)))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_estimate_ended)
         self._estimate = job
         self.modelsChanged.emit()
 
-    def _on_estimate(self, rows: int, seconds: float) -> None:
+    def _on_estimate(self, rows: int, seconds: float, notes: tuple[str, ...]) -> None:
         if seconds > LONG_SECONDS:
             sentences = [
                 ngettext(
@@ -361,7 +366,7 @@ class Scorer(Baselines):
             else:
                 sentences.append(_("Visible rows come first."))
             sentences.append(_("You can continue working; Stop keeps finished scores."))
-            self._messages.notify(" ".join(sentences))
+            self._messages.notify(" ".join((*sentences, *notes)))
         self._estimate = None
         self.score()
 
@@ -373,6 +378,7 @@ class Scorer(Baselines):
     @Slot()
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
+        self.long.start_all()
         return self._submit(self._scoring(), self.choice(), _("Scoring"))
 
     @Slot()
@@ -383,7 +389,7 @@ class Scorer(Baselines):
     def _scoring(self) -> Callable[..., list[Run]]:
         drafts = bool(self._preferences.settings["draft"])
         on_draft = self._drafted.emit if drafts else None
-        return partial(work.score, on_sample=self._news.arrived.emit, on_draft=on_draft)
+        return partial(work.score, on_sample=self._news.arrived.emit, on_draft=on_draft, **self.long.only)
 
     def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
         self._rest.stop()
@@ -393,7 +399,7 @@ class Scorer(Baselines):
         self._asked = self._navigation.visible_rows
         self._of_older = False
         job = self._workspace.submit(
-            fn,
+            self.long.paced(fn),
             self._workspace.project,
             self._model_cache,
             choice,
@@ -409,6 +415,7 @@ class Scorer(Baselines):
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self.job, self._stage, self._shown = job, "", 0
+        self.long.begin(job)
         self.modelsChanged.emit()
         return job
 
@@ -416,6 +423,7 @@ class Scorer(Baselines):
     def stop(self) -> None:
         """Stop scoring; rows that are scored keep their scores."""
         self._rest.stop()
+        self.long.forget()
         for job in (self.job, self._estimate):
             if job is not None:
                 job.cancel()

@@ -50,11 +50,13 @@ def score(
     *,
     on_sample: OnSample | None = None,
     on_draft: Callable[[], None] | None = None,
+    screen_only: bool = False,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`.
 
     With ``on_draft`` a draft comes before the other rows; see `draft_project`.
+    ``screen_only``: score no others.
     """
     from sce_desktop.tasks.scoring.draft import draft_project
     from sce_desktop.tasks.scoring.joint import joint_wanted
@@ -81,14 +83,18 @@ def score(
         project,
         models,
         first_ids=first_ids,
-        first_only=[named.alias for named in _llms(models)] if choice.llm_on_screen else (),
+        first_only=[
+            named.alias
+            for named in (models if screen_only else _llms(models) if choice.llm_on_screen else ())
+        ],
         cache=model_cache.cache,
         on_scored=on_scored,
         on_sample=on_sample,
         before_rest=draft,
         progress=progress,
     )
-    project.end_draft()  # every row has something better by now
+    if not screen_only:
+        project.end_draft()  # every row has something better by now
     return runs
 
 
@@ -119,8 +125,15 @@ def _llms(models: Sequence[NamedModel]) -> list[NamedModel]:
 def estimate(
     project: Project, model_cache: ModelCache, choice: ModelChoice, first_ids: IdArray, *, progress: Progress
 ) -> float:
-    """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model."""
+    """Return about how many seconds scoring ``project`` will take, by a trial of half a second a model.
+
+    Warns of what it takes on disk and in memory where that is much.
+
+    Raises:
+        UserError: The disk has no room for it.
+    """
     from sce_desktop.tasks.scoring.joint import joint_fingerprint, joint_wanted
+    from sce_desktop.tasks.scoring.kept_vectors import check_room
 
     models = model_cache.load_for(project, choice, progress=progress)
     few = [named.alias for named in _llms(models)] if choice.llm_on_screen else []
@@ -141,6 +154,7 @@ def estimate(
         if named.alias in few:
             left = min(left, len(first_ids))
         seconds += model_cache.seconds(named, texts, rows=left, labels=len(label_set.labels))
+    check_room(project, models, model_cache.cache, seconds=seconds, progress=progress)
     return seconds
 
 

@@ -17,6 +17,8 @@ from sce_desktop.core.progress import Progress
 
 ModelKind = Literal["sce", "similarity", "llm"]
 
+UNIT = 1e-3
+"""How far a rounded vector of unit length may be from it."""
 _OF_A_VERSION = re.compile(r" \+ version \d+$")  # as `version_title` writes it
 
 
@@ -70,6 +72,18 @@ class Scores:
 
     def __len__(self) -> int:
         return len(self.probabilities)
+
+
+def as_kept(vectors: FloatArray) -> FloatArray:
+    """Return text ``vectors`` (n, d) as caches keep them: rounded to float16, as float32.
+
+    Those of unit length have it again: what is compared by its cosine with itself has to find itself.
+    Wherever a vector comes from it is used like this, so that a row has one score.
+    """
+    with np.errstate(over="ignore"):
+        kept: FloatArray = vectors.astype(np.float16).astype(np.float32)
+    length = np.sqrt(np.einsum("nd,nd->n", kept, kept))[:, None]
+    return np.divide(kept, length, out=kept, where=np.abs(length - 1) < UNIT)
 
 
 class VectorCache(Protocol):

@@ -2,8 +2,9 @@
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
 is named), repair, relabel, columns, soak, ray (with the extra [ray]), ray-files, and findings, final, queues,
-languages, why, clusters, draft, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets;
-embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus mode.
+languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors, which need ``--data``, the
+labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus
+mode.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ PARTS = (
 DATA_PARTS = (
     *("findings", "final", "queues", "languages", "why", "clusters", "draft", "embed-gpu", "gpus"),
     "large-finetune",
+    "half-vectors",
 )
 OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray", "ray-files")  # run when they are named
 
@@ -104,6 +106,7 @@ def main() -> None:
         encodings,
         epochs,
         focus,
+        half_vectors,
         languages,
         large_finetune,
         ray_files,
@@ -145,6 +148,8 @@ def main() -> None:
             why.run_neighbours(rows=args.why_labelled)
         elif part == "large-finetune":
             large_finetune.main(args.data, args.sets or [], args.model)
+        elif part == "half-vectors":
+            half_vectors.run(args.data, args.sets, model=args.model, rows=args.set_rows)
         elif part == "clusters":
             run_clusters(clusters.run, args)
         elif part == "ray":

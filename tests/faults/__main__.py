@@ -1,4 +1,4 @@
-"""``python -m tests.faults kills | power | durability``: break the program on purpose, see what is lost.
+"""``python -m tests.faults kills | power | durability | scoring``: break the program, see what is lost.
 
 ``kills``: SIGKILL at random moments of importing, adding, scoring, labelling, fine-tuning, exporting,
 copying, migrating, repairing, and of labelling in the real window. The table says how many actions had been
@@ -8,6 +8,9 @@ same seed draws the same moments; what is hit also depends on how fast the machi
 ``power``: the power fails at random moments of a recording; what was not synced is lost, in part or whole.
 
 ``durability``: what it costs that every label is synced to the disk.
+
+``scoring``: SIGKILL at random moments of one long scoring, which is resumed each time; the labels are edited
+on the way. How many vectors were made, and how many of them twice although they had been stored.
 
 The exit code is 1 if anything was lost, damaged or left. Linux only.
 """
@@ -86,6 +89,14 @@ def durability(args: argparse.Namespace) -> int:
     return 0
 
 
+def scoring(args: argparse.Namespace) -> int:
+    """Kill a long scoring as often as asked and print the count."""
+    from tests.faults import long_scoring, running
+
+    running.load_everything()
+    return long_scoring.main(args.rows, args.kills, args.seed, args.folder)
+
+
 def main() -> int:
     """Read the arguments and run one part."""
     parser = argparse.ArgumentParser(
@@ -110,6 +121,12 @@ def main() -> int:
     part.add_argument("--labels", type=int, default=400, help="how many of each kind (400)")
     part.add_argument("--folder", type=Path, help="on the disk to measure (that of temporary files)")
     part.set_defaults(run=durability)
+    part = parts.add_parser("scoring", help="SIGKILL during one long scoring, resumed each time")
+    part.add_argument("--rows", type=int, default=1_000_000, help="of the project (1,000,000)")
+    part.add_argument("--kills", type=int, default=10, help="how many (10)")
+    part.add_argument("--seed", type=int, default=0, help="of the moments (0)")
+    part.add_argument("--folder", type=Path, help="where to put the files (that of temporary files)")
+    part.set_defaults(run=scoring)
     args = parser.parse_args()
     result: int = args.run(args)
     return result

@@ -13,6 +13,7 @@ from tokenizers import Tokenizer
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.runs import as_kept
 from sce_desktop.ml.encoder import embedder as module
 from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode, digest, windows
 from tests.ml.tiny import MAX_TOKENS, DictCache, tiny_text_encoder, tiny_tokenizer
@@ -221,7 +222,7 @@ def test_only_what_is_missing_is_embedded(embedder: CountingEmbedder) -> None:
     embedder.batch_sizes.clear()
     found = cached_encode(embedder, TEXTS, cache)
     assert embedder.embedded == len(TEXTS) - 2
-    np.testing.assert_allclose(found, embedder.encode(TEXTS), atol=1e-6)
+    np.testing.assert_allclose(found, as_kept(embedder.encode(TEXTS)), atol=2e-4)
 
 
 @pytest.mark.parametrize("cache", [None, DictCache()])
@@ -232,7 +233,7 @@ def test_a_text_that_comes_often_is_embedded_once(
     assert embedder.embedded == 2
     np.testing.assert_array_equal(found[0], found[3])
     np.testing.assert_array_equal(found[1], found[4])
-    np.testing.assert_allclose(found[:2], embedder.encode(["late", "refund"]), atol=1e-6)
+    np.testing.assert_allclose(found[:2], as_kept(embedder.encode(["late", "refund"])), atol=2e-4)
 
 
 def test_a_cancel_loses_at_most_one_batch(

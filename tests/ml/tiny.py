@@ -23,6 +23,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from tokenizers.processors import TemplateProcessing
 
 from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.runs import as_kept
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
@@ -58,7 +59,7 @@ class DictCache:
         if not found.any():
             return found, None
         known = [self._vectors[embedder, text] for text, there in zip(texts, found, strict=True) if there]
-        return found, np.stack(known)
+        return found, as_kept(np.stack(known))
 
     def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
         for text, vector in zip(texts, vectors, strict=True):

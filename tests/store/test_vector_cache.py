@@ -13,14 +13,17 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.runs import VectorCache as VectorCacheProtocol
-from sce_desktop.store.runs import vector_cache
-from sce_desktop.store.runs.vector_cache import VectorCache
+from sce_desktop.core.runs import as_kept
+from sce_desktop.store.runs import vector_cache, vector_owners
+from sce_desktop.store.runs.vector_cache import ProjectVectors, VectorCache
 
 TEXTS = ["one", "", "日本語 👍", "a\0b", "half \ud83d", "x" * 100_000]
 
 
 def vectors(count: int, width: int = 8, seed: int = 0) -> np.ndarray:
-    return np.random.default_rng(seed).normal(size=(count, width)).astype(np.float32)
+    """What comes back as it is: float16 numbers, and none of unit length."""
+    drawn = 5 * np.random.default_rng(seed).normal(size=(count, width))
+    return drawn.astype(np.float16).astype(np.float32)
 
 
 @pytest.fixture
@@ -90,10 +93,10 @@ def test_wrong_number_of_vectors_is_a_bug(cache: VectorCache) -> None:
 
 
 def test_longest_unused_go_first(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector_cache, "_BATCH", 20)
+    monkeypatch.setattr(vector_owners, "_BATCH", 20)
     day = 20_000
     monkeypatch.setattr(vector_cache, "_today", lambda: day)
-    bound = 400_000
+    bound = 200_000
     with VectorCache(file, max_bytes=bound) as cache:
         cache.put("m", [f"old {number}" for number in range(50)], vectors(50, 256))
         day += 1
@@ -110,6 +113,162 @@ def test_longest_unused_go_first(file: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert kept["middle"] == 0
         assert kept["new"] > 200
         assert cache.get("m", [f"old {number}" for number in range(25, 50)])[1] is None
+
+
+def test_vectors_are_rounded_as_everywhere(cache: VectorCache) -> None:
+    drawn = np.random.default_rng(0).normal(size=(500, 384))
+    made = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    texts = [f"text {number}" for number in range(500)]
+    cache.put("m", texts, made)
+    got = cache.get("m", texts)[1]
+    assert got is not None
+    assert (got == as_kept(made)).all()
+
+    assert np.abs(np.linalg.norm(got, axis=1) - 1).max() < 1e-6
+    assert np.einsum("nd,nd->n", got, made).min() > 1 - 1e-6
+
+
+# --- whose vectors they are
+
+
+def sizes(cache: VectorCache) -> dict[str, int]:
+    """How many vectors each project of `fill` has."""
+    found = {}
+    for name in ("a", "b", "c"):
+        there, _ = cache.get("m", [f"{name} {number}" for number in range(2_000)])
+        found[name] = int(there.sum())
+    return found
+
+
+def fill(cache: VectorCache, name: str, count: int) -> ProjectVectors:
+    project = cache.for_project(Path(f"/somewhere/{name}.sce"))
+    for start in range(0, count, 50):
+        project.put("m", [f"{name} {number}" for number in range(start, start + 50)], vectors(50, 256))
+    return project
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1.7e9]
+    monkeypatch.setattr(vector_owners, "_now", lambda: int(now[0]))
+    monkeypatch.setattr(vector_owners.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_the_project_that_was_not_used_for_longest_goes_first(file: Path, clock: list[float]) -> None:
+    with VectorCache(file, max_bytes=900_000) as cache:
+        fill(cache, "a", 500)
+        clock[0] += 1_000
+        fill(cache, "b", 500)
+        clock[0] += 1_000
+        cache.get("m", ["a 7"])  # for nobody in particular, the map perhaps: the project is used all the same
+        clock[0] += 1_000
+        assert fill(cache, "c", 600).left_out == 0
+        found = sizes(cache)
+    assert found["a"] == 500
+    assert found["b"] < 500
+    assert found["c"] == 600
+
+
+def test_a_table_that_does_not_fit_keeps_its_first_vectors(file: Path, clock: list[float]) -> None:
+    with VectorCache(file, max_bytes=400_000) as cache:
+        room = cache.room("m", Path("/somewhere/a.sce"))
+        assert room is not None
+        project = fill(cache, "a", 1_500)
+        kept = sizes(cache)["a"]
+        assert project.left_out == 1_500 - kept
+        assert 0.8 < kept * (512 + vector_owners.RECORD_BYTES) / room < 1.25
+        assert cache.get("m", [f"a {number}" for number in range(kept)])[0].all()
+        clock[0] += 1_000
+        fill(cache, "b", 400)  # which has all the room once the other is not at work any more
+        assert sizes(cache)["b"] == 400
+        assert sizes(cache)["a"] < kept
+
+
+def test_who_is_at_work_elsewhere_loses_nothing(file: Path, clock: list[float]) -> None:
+    with VectorCache(file, max_bytes=400_000) as cache, VectorCache(file, max_bytes=400_000) as other:
+        fill(cache, "a", 400)
+        clock[0] += 30
+        assert fill(other, "b", 1_000).left_out > 0
+        assert sizes(cache)["a"] == 400
+        assert cache.room("m", Path("/somewhere/b.sce")) == pytest.approx(
+            400_000 - 400 * (512 + vector_owners.RECORD_BYTES)
+        )
+
+
+def test_vectors_belong_to_who_reads_them_last(file: Path, clock: list[float]) -> None:
+    with VectorCache(file, max_bytes=900_000) as cache:
+        fill(cache, "a", 500)
+        clock[0] += 1_000
+        fill(cache, "b", 100)
+        texts = [f"a {number}" for number in range(300)]
+        cache.for_project(Path("/somewhere/b.sce")).get("m", texts)
+        clock[0] += 1_000
+        fill(cache, "c", 900)
+        assert cache.get("m", texts)[0].all()
+        assert not cache.get("m", [f"a {number}" for number in range(300, 500)])[0].any()
+
+
+def test_where_projects_are_is_not_in_the_file(file: Path, clock: list[float]) -> None:
+    with VectorCache(file) as cache:
+        fill(cache, "a", 50)
+    assert b"somewhere" not in file.read_bytes()
+
+
+# --- files of the first version
+
+FIRST = """
+CREATE TABLE vectors (
+    id INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, day INTEGER NOT NULL, vector BLOB NOT NULL
+);
+CREATE INDEX vectors_day ON vectors (day);
+CREATE TABLE embedders (name TEXT PRIMARY KEY NOT NULL);
+"""
+
+
+def first_version(file: Path, texts: list[str], made: np.ndarray, days: list[int]) -> None:
+    """What the first version made of these vectors, used last on these days."""
+    file.parent.mkdir(exist_ok=True)
+    with closing(sqlite3.connect(file)) as plain, plain:
+        plain.executescript(
+            f"PRAGMA application_id={vector_cache._APPLICATION_ID}; PRAGMA user_version=1; {FIRST}"
+        )
+        plain.execute("INSERT INTO embedders VALUES ('m')")
+        plain.executemany(
+            "INSERT INTO vectors (key, day, vector) VALUES (?, ?, ?)",
+            [
+                (key, day, vector.tobytes())
+                for key, day, vector in zip(vector_cache._keys("m", texts), days, made, strict=True)
+            ],
+        )
+
+
+def test_vectors_of_the_first_version_are_read_on(file: Path) -> None:
+    drawn = np.random.default_rng(3).normal(size=(200, 64))
+    made = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
+    texts = [f"text {number}" for number in range(200)]
+    first_version(file, texts, made, [20_000 + number // 100 for number in range(200)])
+    with VectorCache(file) as cache:
+        cache.put("m", ["more"], vectors(1, 64))
+        found, got = cache.get("m", [*texts, "more"])
+        assert found.all()
+        assert got is not None
+        assert (got[:200] == as_kept(made)).all()
+        assert (got[200:] == vectors(1, 64)).all()
+    with VectorCache(file) as cache:  # once more: it is of the second version by now
+        assert cache.get("m", texts)[0].all()
+
+
+def test_of_the_first_version_the_oldest_days_go_first(file: Path) -> None:
+    texts = [f"text {number}" for number in range(200)]
+    first_version(
+        file, texts, np.ones((200, 256), np.float32), [20_000 + number // 100 for number in range(200)]
+    )
+    with VectorCache(file, max_bytes=270_000) as cache:
+        cache.put("m", [f"new {number}" for number in range(50)], vectors(50, 256))
+        cache.put("m", ["one more"], vectors(1, 256))
+        assert not cache.get("m", texts[:50])[0].any()
+        assert cache.get("m", texts[100:])[0].all()
 
 
 # --- whatever is wrong with the file

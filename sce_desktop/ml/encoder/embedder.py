@@ -24,7 +24,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import BFLOAT16, FLOAT16, FLOAT32, keyed
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import VectorCache
+from sce_desktop.core.runs import VectorCache, as_kept
 from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds, ahead, pad
 from sce_desktop.ml.encoder.reduced import ReducedEncoder
@@ -98,8 +98,8 @@ def cached_encode(
 ) -> FloatArray:
     """Return the vectors (n, dim) of ``texts``, each distinct text embedded once and never again.
 
-    A finished batch is in the cache before the next one begins, so that a cancel loses at most one. Reports
-    how many of ``texts`` are done.
+    They are rounded as caches keep them, with and without one. A finished batch is in the cache before the
+    next one begins, so that a cancel loses at most one. Reports how many of ``texts`` are done.
     """
     distinct = list(dict.fromkeys(texts))
     vectors = np.empty((len(distinct), embedder.dim), dtype=np.float32)
@@ -112,7 +112,7 @@ def cached_encode(
     todo = [distinct[i] for i in missing]
     done = len(distinct) - len(todo)
     for places, made in embedder.batches(todo):
-        vectors[missing[places]] = made
+        vectors[missing[places]] = as_kept(made)
         if cache is not None:
             cache.put(embedder.key, [todo[i] for i in places], made)
         if progress is not None:

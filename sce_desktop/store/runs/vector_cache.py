@@ -1,8 +1,10 @@
 """Text vectors that were computed before, in a file of their own that all projects share.
 
-Nothing in it is precious: it is bounded, what was not used for longest goes first, and a damaged file gives
-way to an empty one. Where the cache cannot work (another program holds the file for long, the disk is full)
-it finds nothing and keeps nothing, and the vectors are computed again.
+Nothing in it is precious: it is bounded, the vectors of projects that were not used for longest go first
+(`vector_owners`), and a damaged file gives way to an empty one. Where the cache cannot work (another program
+holds the file for long, the disk is full) it finds nothing and keeps nothing, and the vectors are computed
+again. Vectors are kept as float16, rounded as `core.runs.as_kept` does; those that the first version of this
+file kept as float32 are rounded when they are read.
 """
 
 from __future__ import annotations
@@ -23,33 +25,37 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.private import own_file
+from sce_desktop.core.runs import as_kept
 from sce_desktop.store.file.lock import SharedLock
+from sce_desktop.store.runs import vector_owners
+from sce_desktop.store.runs.vector_owners import Owners, project_name
 
 _LOG = logging.getLogger(__name__)
 
 _APPLICATION_ID: Final = int.from_bytes(b"SCEV")
-_VERSION: Final = 1  # a file of another version is damaged for us: there is nothing worth migrating
-_STORED: Final = np.dtype("<f4")
+_VERSION: Final = 2  # a file of a later version is damaged for us
+_STORED: Final = {2: np.dtype("<f2"), 4: np.dtype("<f4")}  # by bytes a number
+_ITEM: Final = 2
 _BATCH: Final = 500  # vectors in one statement or transaction
 _BUSY_S: Final = 2.0
-_DAY_S: Final = 86_400
-_KEEP: Final = 0.9  # of the bound, once it is passed
 _UNKNOWN: Final = "?"
+_CACHE_KB: Final = 32_000  # of the index by key, where a million vectors come in at random places
 _SCHEMA: Final = f"""
-BEGIN IMMEDIATE;
 PRAGMA application_id={_APPLICATION_ID};
 PRAGMA user_version={_VERSION};
 CREATE TABLE IF NOT EXISTS vectors (
     id INTEGER PRIMARY KEY,
     key BLOB NOT NULL UNIQUE,  -- blake2b of the text, keyed by the embedder
-    day INTEGER NOT NULL,      -- of the last use; a finer clock would make every reading a writing
-    vector BLOB NOT NULL       -- float32, little-endian
+    owner INTEGER NOT NULL,
+    vector BLOB NOT NULL,      -- little-endian
+    item INTEGER NOT NULL DEFAULT 4  -- bytes a number: 2 float16, 4 float32
 );
-CREATE INDEX IF NOT EXISTS vectors_day ON vectors (day);
+CREATE INDEX IF NOT EXISTS vectors_day  -- as the first version called it: another one takes long to make
+    ON vectors (owner);
+{vector_owners.SCHEMA}
 CREATE TABLE IF NOT EXISTS embedders (name TEXT PRIMARY KEY NOT NULL);
 INSERT OR IGNORE INTO embedders  -- of vectors that an older program kept nobody knows it
     SELECT '{_UNKNOWN}' WHERE EXISTS (SELECT 1 FROM vectors) AND NOT EXISTS (SELECT 1 FROM embedders);
-COMMIT;
 """
 
 
@@ -60,12 +66,13 @@ class _DamagedError(Exception):
 class VectorCache:
     """Implements `sce_desktop.core.runs.VectorCache`; safe across threads and processes.
 
-    ``max_bytes`` bounds the vectors in the file, which does not shrink but is used again.
+    ``max_bytes`` bounds the vectors in the file, which does not shrink but is used again; it may be changed.
     """
 
     def __init__(self, path: str | Path, max_bytes: int = 2_000_000_000) -> None:
         self._path = Path(path)
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
+        self._owners = Owners()
         self._mutex = threading.Lock()
         self._users: SharedLock | None = None
         self._connection: sqlite3.Connection | None = None
@@ -74,30 +81,61 @@ class VectorCache:
             self._users = SharedLock(self._path.with_name(self._path.name + ".lock"))
             self._open()
 
-    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
-        """Return (found (n,), vectors of the found ones (found.sum(), d) in order, None if none is found)."""
+    def get(
+        self, embedder: str, texts: Sequence[str], *, project: str | None = None
+    ) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        """Return (found (n,), vectors of the found ones (found.sum(), d) in order, None if none is found).
+
+        They belong to ``project``, its path, from now on.
+        """
         keys = _keys(embedder, texts)
-        stored: dict[bytes, bytes] = {}
+        stored: dict[bytes, tuple[int, bytes]] = {}
         with self._mutex, self._harmless():
             if self._connection is not None:
-                stored = self._read(self._connection, list(dict.fromkeys(keys)))
+                stored = self._read(self._connection, list(dict.fromkeys(keys)), _owner(project, embedder))
         found = np.fromiter((key in stored for key in keys), bool, len(keys))
         if not found.any():
             return found, None
-        joined = b"".join(stored[key] for key in keys if key in stored)
-        vectors = np.frombuffer(joined, _STORED).astype(np.float32).reshape(int(found.sum()), -1)
-        return found, vectors
+        return found, _vectors([stored[key] for key in keys if key in stored])
 
-    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
-        """Keep ``vectors`` (n, d) of ``texts`` (n,); losing them later is harmless."""
+    def put(
+        self, embedder: str, texts: Sequence[str], vectors: FloatArray, *, project: str | None = None
+    ) -> bool:
+        """Keep ``vectors`` (n, d) of ``texts`` (n,) for ``project``, its path; losing them later is harmless.
+
+        Returns:
+            Whether they are kept: there may be no room beside what the project has already.
+        """
         if len(texts) != len(vectors):
             raise ValueError(f"{len(vectors)} vectors for {len(texts)} texts")
-        blobs = (vector.tobytes() for vector in np.ascontiguousarray(vectors, _STORED))
+        with np.errstate(over="ignore"):
+            blobs = (vector.tobytes() for vector in np.ascontiguousarray(vectors, _STORED[_ITEM]))
         records = list(zip(_keys(embedder, texts), blobs, strict=True))
         with self._mutex, self._harmless():
             if self._connection is not None:
-                self._write(self._connection, embedder, records)
-                self._evict(self._connection)
+                name = _owner(project, embedder)
+                owner = self._owners.find(self._connection, name, _today())
+                if name is not None and not self._owners.evict(self._connection, owner, self.max_bytes):
+                    return False
+                self._write(self._connection, embedder, records, owner)
+                self._owners.evict(self._connection, owner, self.max_bytes)
+                return True
+        return False
+
+    def for_project(self, path: Path) -> ProjectVectors:
+        """Return this cache as a project uses it."""
+        return ProjectVectors(self, str(path.absolute()))
+
+    def room(self, embedder: str, project: Path) -> int | None:
+        """Return how many bytes there are for the vectors of ``project``, those that it has included.
+
+        None where the cache cannot be used.
+        """
+        with self._mutex, self._harmless():
+            if (plain := self._connection) is not None:
+                owner = self._owners.find(plain, _owner(str(project.absolute()), embedder), _today())
+                return self._owners.room(plain, owner, self.max_bytes)
+        return None
 
     def forget(self, texts: Sequence[str]) -> bool:
         """Remove the vectors of ``texts`` by whatever embedder; return whether nothing of them is left.
@@ -145,22 +183,21 @@ class VectorCache:
         try:
             plain.execute("PRAGMA trusted_schema=OFF")
             plain.execute("PRAGMA synchronous=NORMAL")
+            plain.execute(f"PRAGMA cache_size=-{_CACHE_KB}")
             plain.execute("PRAGMA secure_delete=ON").fetchall()  # a vector tells much of its text
-            (objects,) = plain.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-            if objects:
-                marks = [
-                    plain.execute(f"PRAGMA {name}").fetchone()[0]
-                    for name in ("application_id", "user_version")
-                ]
-                if marks != [_APPLICATION_ID, _VERSION]:
-                    raise _DamagedError
+            _check_marks(plain)
             with contextlib.suppress(sqlite3.OperationalError):  # somebody else is in the middle of this
                 plain.execute("PRAGMA journal_mode=WAL")
-            plain.executescript(_SCHEMA)
+            plain.execute("BEGIN IMMEDIATE")
+            with plain:
+                first = _check_marks(plain)  # somebody else may have been faster
+                for statement in ((vector_owners.MIGRATION if first else "") + _SCHEMA).split(";\n"):
+                    plain.execute(statement)
         except BaseException:
             plain.close()
             raise
         self._connection = plain
+        self._owners.forget()
 
     def _shut(self) -> None:
         if self._connection is not None:
@@ -185,41 +222,62 @@ class VectorCache:
         except (sqlite3.Error, OSError, _DamagedError) as error:
             _LOG.warning("vector cache not used: %s", error)
 
-    def _read(self, plain: sqlite3.Connection, keys: list[bytes]) -> dict[bytes, bytes]:
-        stored: dict[bytes, bytes] = {}
-        stale: list[tuple[int, int]] = []
-        today = _today()
+    def _read(
+        self, plain: sqlite3.Connection, keys: list[bytes], name: str | None
+    ) -> dict[bytes, tuple[int, bytes]]:
+        """Return bytes a number and vector by key, as far as there are some."""
+        stored: dict[bytes, tuple[int, bytes]] = {}
+        owned: dict[int, list[int]] = {}
         for start in range(0, len(keys), _BATCH):
             batch = keys[start : start + _BATCH]
             statement = (
-                f"SELECT id, key, day, vector FROM vectors WHERE key IN ({', '.join('?' * len(batch))})"
+                f"SELECT id, key, owner, item, vector FROM vectors WHERE key IN"
+                f" ({', '.join('?' * len(batch))})"
             )
-            for id_, key, day, vector in plain.execute(statement, batch):
-                stored[key] = vector
-                if day != today:
-                    stale.append((today, id_))
-        sizes = {len(vector) for vector in stored.values()}
-        if len(sizes) > 1 or any(not size or size % _STORED.itemsize for size in sizes):
+            for id_, key, owner, item, vector in plain.execute(statement, batch):
+                stored[key] = item, vector
+                owned.setdefault(owner, []).append(id_)
+        if any(item not in _STORED or not vector or len(vector) % item for item, vector in stored.values()):
             raise _DamagedError
-        for start in range(0, len(stale), _BATCH):
-            with contextlib.suppress(sqlite3.OperationalError):  # who else writes now may keep its turn
+        if len({len(vector) // item for item, vector in stored.values()}) > 1:
+            raise _DamagedError
+        with contextlib.suppress(sqlite3.OperationalError):  # who else writes now may keep its turn
+            self._use(plain, owned, name)
+        return stored
+
+    def _use(self, plain: sqlite3.Connection, owned: dict[int, list[int]], name: str | None) -> None:
+        """Note which vectors are used; those of others become those of whoever reads them for a project."""
+        if not owned:
+            return
+        mine = self._owners.find(plain, name, _today())
+        self._owners.touch(plain, mine)
+        for owner, ids in owned.items():
+            if owner == mine:
+                continue
+            if name is None and not vector_owners.is_day(owner):
+                self._owners.touch(plain, owner)
+                continue
+            for start in range(0, len(ids), _BATCH):
                 plain.execute("BEGIN IMMEDIATE")
                 with plain:
                     plain.executemany(
-                        "UPDATE vectors SET day = ? WHERE id = ?", stale[start : start + _BATCH]
+                        "UPDATE vectors SET owner = ? WHERE id = ?",
+                        [(mine, id_) for id_ in ids[start : start + _BATCH]],
                     )
-        return stored
 
-    def _write(self, plain: sqlite3.Connection, embedder: str, records: list[tuple[bytes, bytes]]) -> None:
-        today = _today()
+    def _write(
+        self, plain: sqlite3.Connection, embedder: str, records: list[tuple[bytes, bytes]], owner: int
+    ) -> None:
+        self._owners.touch(plain, owner)
         for start in range(0, len(records), _BATCH):
-            batch = [(key, today, vector) for key, vector in records[start : start + _BATCH]]
+            batch = [(key, owner, vector, _ITEM) for key, vector in records[start : start + _BATCH]]
             plain.execute("BEGIN IMMEDIATE")
             with plain:
                 plain.execute("INSERT OR IGNORE INTO embedders VALUES (?)", (embedder,))  # for `forget`
                 plain.executemany(
-                    "INSERT INTO vectors (key, day, vector) VALUES (?, ?, ?)"
-                    " ON CONFLICT (key) DO UPDATE SET day = excluded.day, vector = excluded.vector",
+                    "INSERT INTO vectors (key, owner, vector, item) VALUES (?, ?, ?, ?)"
+                    " ON CONFLICT (key) DO UPDATE SET owner = excluded.owner, vector = excluded.vector,"
+                    " item = excluded.item",
                     batch,
                 )
 
@@ -241,25 +299,61 @@ class VectorCache:
         (busy, *_rest) = plain.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         return not busy
 
-    def _evict(self, plain: sqlite3.Connection) -> None:
-        """Once the bound is passed, drop what was not used for longest until there is some room."""
-        if self._bytes_used(plain) <= self._max_bytes:
-            return
-        dropped = -1
-        while dropped and self._bytes_used(plain) > _KEEP * self._max_bytes:
-            plain.execute("BEGIN IMMEDIATE")
-            with plain:
-                dropped = plain.execute(
-                    "DELETE FROM vectors WHERE id IN (SELECT id FROM vectors ORDER BY day, id LIMIT ?)",
-                    (_BATCH,),
-                ).rowcount
 
-    def _bytes_used(self, plain: sqlite3.Connection) -> int:
-        pages, free, size = (
-            plain.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("page_count", "freelist_count", "page_size")
-        )
-        return int((pages - free) * size)
+class ProjectVectors:
+    """The cache as one project uses it: `core.runs.VectorCache` too.
+
+    ``left_out``: how many vectors there was no room for.
+    """
+
+    def __init__(self, cache: VectorCache, project: str) -> None:
+        self._cache = cache
+        self._project = project
+        self.left_out = 0
+
+    @property
+    def max_bytes(self) -> int:
+        """How large the cache may be."""
+        return self._cache.max_bytes
+
+    def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
+        """Look up ``texts``, see `VectorCache.get`."""
+        return self._cache.get(embedder, texts, project=self._project)
+
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+        """Keep ``vectors``, see `VectorCache.put`."""
+        if not self._cache.put(embedder, texts, vectors, project=self._project):
+            self.left_out += len(texts)
+
+
+def _check_marks(plain: sqlite3.Connection) -> bool:
+    """Return whether the file is of the first version. _DamagedError if it is none that we know."""
+    if not plain.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        return False
+    marks = [plain.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+    if marks[0] != _APPLICATION_ID or marks[1] not in (1, _VERSION):
+        raise _DamagedError
+    return bool(marks[1] == 1)
+
+
+def vector_bytes(dim: int) -> int:
+    """Return how many bytes a vector of ``dim`` numbers takes in the file, about."""
+    return _ITEM * dim + vector_owners.RECORD_BYTES
+
+
+def _owner(project: str | None, embedder: str) -> str | None:
+    return None if project is None else project_name(project, embedder)
+
+
+def _vectors(stored: list[tuple[int, bytes]]) -> FloatArray:
+    """Return stored vectors (n, d) as they are used; all have the same width."""
+    out = np.empty((len(stored), len(stored[0][1]) // stored[0][0]), np.float32)
+    for item, dtype in _STORED.items():
+        places = [place for place, (own, _) in enumerate(stored) if own == item]
+        if places:
+            joined = b"".join(stored[place][1] for place in places)
+            out[places] = as_kept(np.frombuffer(joined, dtype).reshape(len(places), -1))
+    return out
 
 
 def _keys(embedder: str, texts: Sequence[str]) -> list[bytes]:
@@ -271,4 +365,4 @@ def _keys(embedder: str, texts: Sequence[str]) -> list[bytes]:
 
 
 def _today() -> int:
-    return int(time.time() // _DAY_S)
+    return int(time.time() // vector_owners.DAY_S)

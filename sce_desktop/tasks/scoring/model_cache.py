@@ -13,7 +13,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.versions import ModelVersion
 from sce_desktop.imports import importing, preload_torch
-from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, bound_vector_cache
 
 if TYPE_CHECKING:
     from sce_desktop.ml.hub.session import ModelSession
@@ -48,6 +48,12 @@ class ModelCache:
         self.device = ""  # cpu, cuda or mps, once something is loaded
         self.precision = ""  # what text embedders multiply in, once something is loaded
         self.devices: tuple[Device, ...] = ()  # all of this machine, once torch has been asked
+
+    def set_megabytes(self, megabytes: int) -> None:
+        """Bound the vector cache otherwise, from the next vectors on; from any thread."""
+        self._cache_megabytes = megabytes
+        if (cache := self._cache) is not None:
+            bound_vector_cache(cache, megabytes)
 
     def open(self, choice: ModelChoice, *, progress: Progress) -> ModelSession:
         """Start torch as ``choice`` says, unless that is done; no model is loaded yet."""

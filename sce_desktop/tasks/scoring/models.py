@@ -235,6 +235,14 @@ def open_vector_cache(megabytes: int = 2000) -> VectorCache:
     return FileVectorCache(paths.vector_cache_file(), megabytes * 1_000_000)
 
 
+def bound_vector_cache(cache: VectorCache, megabytes: int) -> None:
+    """Let ``cache``, which `open_vector_cache` has opened, keep so much from now on."""
+    from sce_desktop.store.runs.vector_cache import VectorCache as FileVectorCache
+
+    if isinstance(cache, FileVectorCache):
+        cache.max_bytes = megabytes * 1_000_000
+
+
 def installed_models() -> tuple[Entry, ...]:
     """Return every model that is here, the bundled ones first. Needs no torch."""
     from sce_desktop.ml.hub import catalog

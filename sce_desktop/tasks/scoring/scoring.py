@@ -19,6 +19,7 @@ from sce_desktop.core.runs import Run, VectorCache
 from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.scoring.kept_vectors import cache_of, report_left_out
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
 from sce_desktop.tasks.scoring.sample_first import (
     REPORT_FROM_S,
@@ -73,7 +74,8 @@ def score_project(
     check_scores(project, len(known), len(models))
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
-    tally = _Tally(project, known, multi_label, cache, on_scored, progress)
+    own = cache_of(project, cache)
+    tally = _Tally(project, known, multi_label, own, on_scored, progress)
     runs: list[Run] = []
     waiting: list[IdArray] = []
     sample, total = project_sample(project)
@@ -118,6 +120,7 @@ def score_project(
         whole = run.alias not in first_only or not len(project.unscored_ids(run.id))
         if whole and run.id not in tally.failed:
             project.finish_run(run.id)
+    report_left_out(own, progress)
     for run in runs:
         _remove_older(project, run, shown)
     for error in tally.failed.values():

@@ -157,6 +157,8 @@ class MainWindow(QMainWindow):
         controllers.workspace.projectOpened.connect(self.strip.end_project)
         controllers.workspace.projectClosed.connect(self.strip.end_project)
         controllers.workspace.countsChanged.connect(self._show_counts)
+        controllers.scorer.long.changed.connect(self._show_counts)
+        self.status.stopAsked.connect(controllers.scorer.long.stopped)
         controllers.navigation.foundChanged.connect(self._show_counts)
         controllers.workspace.scoresChanged.connect(self._show_counts)
         controllers.scorer.modelsChanged.connect(self._show_device)
@@ -372,6 +374,7 @@ class MainWindow(QMainWindow):
         )
         scored = self._controllers.workspace.runs[0].scored if self._controllers.workspace.runs else 0
         self.status.set_counts(counts, found=found, scored=scored)
+        self.status.set_paused(self._controllers.scorer.long.text)
         if counts is not None and project is not None:
             begun = self._counted is None or self._counted[0] != project.path
             self._counted = (project.path, counts)

@@ -201,6 +201,9 @@ class Menus(QObject):
         self._add(
             menu, N_("S&top scoring"), controllers.scorer.stop, keys="Shift+F5", icon="stop", project=True
         )
+        self._add(
+            menu, N_("&Pause or resume scoring"), controllers.scorer.long.toggle, keys="Ctrl+F5", project=True
+        )
         menu.addSeparator()
         table = controllers.scorer.table.action(self._window)
         table.setObjectName("Joint prediction")

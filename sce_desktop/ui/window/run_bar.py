@@ -67,6 +67,12 @@ class RunBar(QWidget):
         self.score_button.setAccessibleName(_("Score"))
         set_role(self.score_button, "primary")
         self.score_button.clicked.connect(self._on_button)
+        self.pause_button = QPushButton(_("Pause"))
+        self.pause_button.setAccessibleName(_("Pause scoring"))
+        self.pause_button.setToolTip(_("Pause, until you resume; also after a restart (Ctrl+F5)"))
+        set_role(self.pause_button, "quiet")
+        set_icon(self.pause_button, "pause", "muted")
+        self.pause_button.clicked.connect(scorer.long.pause)
         self.model_button = self._button(_("Model"), self._open_models, ElidedButton())
         self.model_button.setMaximumWidth(px(_MODEL))
         self.baseline_button = QPushButton()
@@ -81,7 +87,7 @@ class RunBar(QWidget):
         layout.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         layout.setSpacing(px(SPACE_S))
         chips = (self.baseline_button, self.llm_button)
-        for widget in (self.score_button, self.model_button, *chips, self.device_button):
+        for widget in (self.score_button, self.pause_button, self.model_button, *chips, self.device_button):
             layout.addWidget(widget)
         workspace.projectOpened.connect(self._on_opened)
         workspace.projectClosed.connect(self._show)
@@ -90,6 +96,7 @@ class RunBar(QWidget):
         models.changed.connect(self._on_store)
         advice.changed.connect(self._show)
         self._scorer.modelsChanged.connect(self._show)
+        self._scorer.long.changed.connect(self._show)
         self._show()
 
     def _button(self, name: str, do: Callable[[], None], button: Button) -> Button:
@@ -103,9 +110,10 @@ class RunBar(QWidget):
     def _show(self) -> None:
         scorer = self._scorer
         running = scorer.job is not None or scorer.estimating
-        reason = "" if running else scorer.why_not()
-        self._reason = reason
-        text, icon = (_("Stop"), "stop") if running else (_("Score"), "play")
+        self._reason = reason = "" if running else scorer.why_not()
+        score = _("Resume") if scorer.long.paused else _("Score")
+        text, icon = (_("Stop"), "stop") if running else (score, "play")
+        self.pause_button.setVisible(scorer.long.lasting)
         self.score_button.setText(text)
         self.score_button.setAccessibleName(text)
         self.score_button.setEnabled(not reason)
@@ -113,6 +121,8 @@ class RunBar(QWidget):
         tip = (
             _("Stop; scored rows keep their scores (Shift+F5)")
             if running
+            else _("Continue scoring where it was paused (F5)")
+            if scorer.long.paused
             else _("Predict labels for all rows (F5)")
         )
         self.score_button.setToolTip(reason or tip)
@@ -174,7 +184,10 @@ class RunBar(QWidget):
     @Slot()
     def _on_button(self) -> None:
         if self._scorer.job is None and not self._scorer.estimating:
-            self._scorer.start()
+            if self._scorer.long.paused:
+                self._scorer.long.resume()
+            else:
+                self._scorer.start()
             return
         self._scorer.stop()
         self.score_button.setEnabled(False)

@@ -36,7 +36,19 @@ from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XL, px, set_role
 from sce_desktop.ui.window.model_chooser import CHOOSERS, ModelChooser
 
 _GROUPS = (
-    (_("Scoring"), ("model", "baseline", "device", "precision", "threads", "auto_finetune")),
+    (
+        _("Scoring"),
+        (
+            "model",
+            "baseline",
+            "device",
+            "precision",
+            "threads",
+            "on_battery",
+            "slow_in_background",
+            "auto_finetune",
+        ),
+    ),
     (_("Files"), ("projects_folder", "excel_safe", "cache_megabytes", "offline")),
     (
         _("Window"),
@@ -59,6 +71,7 @@ _AT_LEAST = {
     "auto_finetune": _("Never"),
 }  # what the least value means, in words
 _CHOICES: dict[str, dict[str, str]] = {
+    "on_battery": {"slow": _("Slower"), "pause": _("Pause"), "full": _("Full speed")},
     "device": {value: _(name) for value, name in DEVICES.items()},
     "digit_keys": {value: _(name) for value, name in DIGIT_KEYS.items()},
     "precision": {value: _(name) for value, name in PRECISION_NAMES.items()},

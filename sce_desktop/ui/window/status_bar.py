@@ -37,6 +37,7 @@ class StatusBar(QStatusBar):
         self.setContentsMargins(px(SPACE_S), 0, px(SPACE_S), 0)
         self._workers = tuple(workers)
         self._job: Job | None = None
+        self._paused = ""
         self.counts = self._label(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
@@ -107,6 +108,12 @@ class StatusBar(QStatusBar):
         """Say what is saved: everything, always, unless the project is read-only."""
         self.saved.setText(text)
 
+    def set_paused(self, text: str) -> None:
+        """Say what is paused where no job is shown; nothing if ``text`` is empty."""
+        self._paused = text
+        if self._job is None:
+            self._show_job(None)
+
     @Slot(object)
     def _on_changed(self, job: Job) -> None:
         if job is self._job and not job.active:  # the button must not stop what has ended
@@ -125,7 +132,8 @@ class StatusBar(QStatusBar):
         for widget in (self.bar, self.progress, self.stop_button):
             widget.setVisible(job is not None)
         if job is None:
-            self.progress.clear()
+            self.progress.setText(self._paused)
+            self.progress.setVisible(bool(self._paused))
             return
         if job.total:
             self.bar.setRange(0, 1000)
