@@ -24,6 +24,7 @@ from sce_desktop.core.runs import Run
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
+MANY = 200_000  # rows
 COUNT_MS = 400  # counting after an edit waits for the next one that long
 
 
@@ -103,7 +104,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "maps", "edits", "reasons"] = "files",
+        worker: Literal["models", "files", "reads", "orders", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -147,8 +148,10 @@ class Workspace(QObject):
     @Slot()
     def _count(self) -> None:
         if self.project is not None:
+            # Millions of rows take seconds the first time: what is on the screen does not wait behind that.
+            worker: Literal["orders", "reads"] = "orders" if self.project.row_count() > MANY else "reads"
             job = self.submit(
-                work.count, self.project, self.runs[:1], title=_("Counting"), worker="reads", quiet=True
+                work.count, self.project, self.runs[:1], title=_("Counting"), worker=worker, quiet=True
             )
             job.finished.connect(self._on_counted)
 

@@ -1,8 +1,9 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, and findings, final, queues, languages, why, clusters, embed-gpu,
-gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With
+is named), repair, relabel, columns, soak, million, ten-million, and findings, final, queues, languages, why,
+clusters, embed-gpu, gpus, large-finetune, which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA
+GPUs too. With
 ``--data FILE``, a labelled set, review is one in focus mode.
 """
 
@@ -20,7 +21,7 @@ PARTS = (
 DATA_PARTS = (
     *("findings", "final", "queues", "languages", "why", "clusters", "embed-gpu", "gpus", "large-finetune"),
 )
-OWN_PARTS = ("repair", "relabel", "columns", "soak")  # run when they are named
+OWN_PARTS = ("repair", "relabel", "columns", "soak", "million", "ten-million")  # run when they are named
 
 
 def main() -> None:
@@ -51,6 +52,12 @@ def main() -> None:
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--soak-rows", type=int, default=150_000, help="rows of the table (soak)")
+    parser.add_argument("--large-rows", type=int, help="rows instead of the million (million, ten-million)")
+    parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
+    parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
+    parser.add_argument("--times", type=int, default=5, help="an action is repeated (million, ten-million)")
+    parser.add_argument("--project", type=Path, help="made before, or to be kept (million, ten-million)")
+    parser.add_argument("--pictures", type=Path, help="folder for screenshots (million, ten-million)")
     parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
     parser.add_argument("--data", type=Path, help="folder of labelled sets (findings, queues, embed-gpu)")
     parser.add_argument("--sets", nargs="+", help="names of sets (findings, queues, why, embed-gpu)")
@@ -94,6 +101,7 @@ def main() -> None:
         focus,
         languages,
         large_finetune,
+        large_window,
         relabel,
         repair,
         review,
@@ -154,6 +162,15 @@ def main() -> None:
             soak.run(rows=args.soak_rows, minutes=args.minutes)
         elif part == "columns":
             columns.run(rows=args.rows)
+        elif part in ("million", "ten-million"):
+            large_window.run(
+                rows=args.large_rows or (1_000_000 if part == "million" else 10_000_000),
+                labels=args.large_labels,
+                multi_label=args.several,
+                project=args.project,
+                pictures=args.pictures,
+                times=args.times,
+            )
         elif part == "adding":
             adding.run(rows=args.review_rows)
         elif part == "epochs":

@@ -75,6 +75,7 @@ class RowsView(QWidget):
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
+        self._wanted: int | None = None  # the row to go to when all rows have their places
         self._keep_place = 0  # where the current row was before the list was found again
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
@@ -137,6 +138,7 @@ class RowsView(QWidget):
             )
         )
         self.model.idsChanged.connect(self._on_ids)
+        self.model.completed.connect(self._on_completed)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
@@ -177,7 +179,7 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
-        self._aged, self._problem = False, ""
+        self._aged, self._problem, self._wanted = False, "", None
         ids = self.model.ids
         query = self._navigation.query
         plain = query.order is RowOrder.FILE and not query.descending
@@ -219,7 +221,20 @@ class RowsView(QWidget):
     def _choose_row(self, place: int) -> None:
         if 0 <= place < len(self.model.ids):
             self._keep_place = place
-            self._navigation.set_current_row(int(self.model.ids[place]))
+            if row_id := int(self.model.ids[place]):  # else it is not known yet: see `_on_completed`
+                self._navigation.set_current_row(row_id)
+
+    @Slot()
+    def _on_completed(self) -> None:
+        """Follow where the user has gone before the rows there were known."""
+        self.table.set_most(int(self.model.ids.max()))
+        place = self.model.place_of(self._wanted) if self._wanted is not None else None
+        self._wanted = None
+        if place is not None:
+            self.table.choose(place)
+        self._choose_row(self.table.currentIndex().row())
+        self._emit_selected()
+        self._visible_soon.start()
 
     @Slot(object)
     def _follow_current(self, row_id: int | None) -> None:
@@ -271,18 +286,24 @@ class RowsView(QWidget):
         """Go to a row; where the filters hide it they are cleared."""
         self._navigation.set_current_row(row_id)
         if self.model.place_of(row_id) is None:
+            if not self.model.whole:
+                self._wanted = row_id
+                return
             self._navigation.set_query(without_filters(self._navigation.query))
 
     @Slot()
     def _emit_selected(self) -> None:
         places = self.table.selected_places()
-        self._navigation.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
+        ids = self.model.ids[places].tolist() if len(places) > 1 else ()
+        self._navigation.set_selected(row_id for row_id in ids if row_id)
 
     @Slot()
     def _emit_visible(self) -> None:
         first, last = self.table.shown_places()
         self.model.set_shown(first, last)
-        self._navigation.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
+        self._navigation.set_visible_rows(
+            int(row_id) for row_id in self.model.ids[first : last + 1] if row_id
+        )
 
     @Slot()
     def _on_aged(self) -> None:
@@ -374,6 +395,7 @@ class RowsView(QWidget):
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
         ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
+        ids = [row_id for row_id in ids if row_id]
         if not ids:
             return
         menu = self.actions_menu.menu(ids)
