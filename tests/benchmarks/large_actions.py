@@ -210,13 +210,15 @@ def accepting(driver: Driver, _folder: Path) -> None:
     for stop in (True, False):
         opened: list[AcceptDialog] = []
         driver.act("accept: dialog", partial(dialog, opened), lambda _start, opened=opened: opened)
-        driver.act("accept: its rows", lambda: None, lambda _start, opened=opened: opened[0].preview)
+        driver.act(
+            "accept: its rows", lambda: None, lambda _start, opened=opened: opened[0].preview, at_once=True
+        )
         (shown,) = opened
         driver.picture("accept")
         driver.act(
             "accept: OK, to a progress",
             shown.accept,
-            lambda _start: _job(driver, title),
+            lambda _start, shown=shown: _job(driver, title) or not shown.isVisible(),
             whole=None if stop else lambda: _no_job(driver, title),
             at_once=stop,
         )

@@ -61,13 +61,19 @@ class Acceptance:
 
 @one_state
 def acceptable(
-    project: Project, run: Run, query: RowQuery, confidence: float, *, progress: Progress | None = None
+    project: Project,
+    run: Run,
+    query: RowQuery,
+    confidence: float,
+    *,
+    among: IdArray | None = None,
+    progress: Progress | None = None,
 ) -> Acceptance:
     """Return the undecided rows of ``query`` with a prediction of at least ``confidence``.
 
     With several labels a row, every label with a probability that high is taken. Rows of a random sample are
     left out: they are decided by a person, or they prove nothing. So are rows that no label
-    fits, as the model says, and labels that are not in use any more.
+    fits, as the model says, and labels that are not in use any more. ``among``: only these rows.
     """
     progress = progress or SilentProgress()
     scores = project.run_arrays(run.id)
@@ -81,6 +87,10 @@ def acceptable(
         inside = np.zeros(last + 1, bool)
         ids = project.row_ids(kept)
         inside[ids[ids <= last]] = True
+        wanted &= inside
+    if among is not None:
+        inside = np.zeros(last + 1, bool)
+        inside[among[among <= last]] = True
         wanted &= inside
     for left_out in (sampled_rows(project), project.unfitting_ids(run.id)):
         wanted[left_out[left_out <= last]] = False

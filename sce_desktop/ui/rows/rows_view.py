@@ -6,6 +6,8 @@ it was found while one works down it: where a change would move rows, a line at 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
@@ -34,7 +36,8 @@ from sce_desktop.controllers.queries import (
 )
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.arrays import ManyRows
+from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.scored import other_runs
 from sce_desktop.core.search_terms import needles
@@ -46,7 +49,7 @@ from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
-from sce_desktop.ui.rows.rows_table import RowsTable
+from sce_desktop.ui.rows.rows_table import MOST_SELECTED, RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
@@ -128,15 +131,6 @@ class RowsView(QWidget):
         table.menuAsked.connect(self._show_menu)
         self._navigation.ownColumnsChanged.connect(self._apply_settings)
         table.selectionModel().selectionChanged.connect(self._emit_selected)
-        table.tooMany.connect(
-            lambda most: self._messages.notify(
-                ngettext(
-                    "At most {count} row can be selected at once.",
-                    "At most {count} rows can be selected at once.",
-                    most,
-                )
-            )
-        )
         self.model.idsChanged.connect(self._on_ids)
         self.model.completed.connect(self._on_completed)
         self.model.aged.connect(self._on_aged)
@@ -293,9 +287,17 @@ class RowsView(QWidget):
 
     @Slot()
     def _emit_selected(self) -> None:
-        places = self.table.selected_places()
-        ids = self.model.ids[places].tolist() if len(places) > 1 else ()
-        self._navigation.set_selected(row_id for row_id in ids if row_id)
+        self._navigation.set_selected(self._selected_ids())
+
+    def _selected_ids(self) -> Sequence[int]:
+        """The ids of the selected rows, as far as they are known; those of very many stay in their array."""
+        stretches = self.table.selected_stretches()
+        parts = [self.model.ids[stretch.start : stretch.stop] for stretch in stretches]
+        if sum(map(len, parts)) <= MOST_SELECTED:
+            return [row_id for part in parts for row_id in part.tolist() if row_id]
+        if not self.model.whole:
+            return ()  # they are selected when they are known
+        return ManyRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     @Slot()
     def _emit_visible(self) -> None:
@@ -394,8 +396,7 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
-        ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
-        ids = [row_id for row_id in ids if row_id]
+        ids = self._selected_ids()
         if not ids:
             return
         menu = self.actions_menu.menu(ids)
