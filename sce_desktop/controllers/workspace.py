@@ -121,6 +121,13 @@ class Workspace(QObject):
             job.failed.connect(self._messages.notify_error)
         return job
 
+    def counts_in(self) -> Literal["orders", "reads"]:
+        """Return the worker that counts rows.
+
+        Millions of them take seconds the first time: what is on the screen does not wait behind that.
+        """
+        return "orders" if self.project is not None and self.project.row_count() > MANY else "reads"
+
     # --- following the project -----------------------------------------------------------------------------
 
     def reload_labels(self) -> None:
@@ -148,10 +155,13 @@ class Workspace(QObject):
     @Slot()
     def _count(self) -> None:
         if self.project is not None:
-            # Millions of rows take seconds the first time: what is on the screen does not wait behind that.
-            worker: Literal["orders", "reads"] = "orders" if self.project.row_count() > MANY else "reads"
             job = self.submit(
-                work.count, self.project, self.runs[:1], title=_("Counting"), worker=worker, quiet=True
+                work.count,
+                self.project,
+                self.runs[:1],
+                title=_("Counting"),
+                worker=self.counts_in(),
+                quiet=True,
             )
             job.finished.connect(self._on_counted)
 

@@ -56,8 +56,8 @@ def looking(driver: Driver, _folder: Path) -> None:
 
 
 def ordering(driver: Driver, _folder: Path) -> None:
-    """Every order, forwards and back, and every column of the user's own."""
-    from sce_desktop.controllers.queries import ORDERS, order_by, order_by_own
+    """Every order, and steps and jumps in two of them."""
+    from sce_desktop.controllers.queries import ORDERS, order_by
 
     navigation = driver.program.controllers.navigation
     runs = driver.program.controllers.workspace.runs
@@ -74,15 +74,34 @@ def ordering(driver: Driver, _folder: Path) -> None:
             )
             if not number:
                 driver.picture(f"order-{name.replace(' ', '-')}")
-        for place in (0, 2, 3, 4):
-            first = ", first time" if not number else ""
-            driver.query(f"order: column {place}{first}", lambda place=place: order_by_own(RowQuery(), place))
     for order in (RowOrder.CONFIDENCE, RowOrder.RANDOM):  # where the list is in no order of its own
         driver.query("(file order)", RowQuery)
         driver.query("(again)", lambda order=order: order_by(RowQuery(), order, runs))
         _steps(driver, f"key: next row, by {order.value}")
     driver.query("(file order)", RowQuery)
     assert navigation.query.order is RowOrder.FILE
+
+
+def columns(driver: Driver, _folder: Path) -> None:
+    """Sort by columns of the user's own: the first time reads all of their cells, with a progress."""
+    from sce_desktop.controllers.queries import order_by_own
+
+    navigation = driver.program.controllers.navigation
+    title = _("Finding rows")
+    for number in range(driver.times + 1):
+        for place in (2, 3, 4, 0):
+            query = order_by_own(RowQuery(), place)
+            if number:
+                driver.query("order: own column", lambda query=query: query)
+                continue
+            driver.act(
+                f"order: own column {place}, first time, to a progress",
+                partial(navigation.set_query, query),
+                lambda start: _job(driver, title) or driver.shown(start),
+                whole=lambda: _no_job(driver, title),
+            )
+            driver.picture(f"column-{place}")
+    driver.query("(file order)", RowQuery)
 
 
 def _steps(driver: Driver, what: str) -> None:
@@ -292,6 +311,7 @@ def exporting(driver: Driver, folder: Path) -> None:
 PARTS: Final = {
     "looking": looking,
     "ordering": ordering,
+    "columns": columns,
     "filtering": filtering,
     "deciding": deciding,
     "accepting": accepting,

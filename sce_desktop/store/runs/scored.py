@@ -59,6 +59,7 @@ class ScoredRuns:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
         self._kept: OrderedDict[tuple[int, str], tuple[Scored, int]] = OrderedDict()
 
     def get(self, connection: sa.Connection, run_id: int) -> Scored:
@@ -68,6 +69,15 @@ class ScoredRuns:
         if found is None:
             return _NOTHING
         count, key = found[0], (run_id, found[1])  # an id may be given again
+        with self._lock:
+            before, _seen = self._kept.get(key, (_NOTHING, 0))
+        if before.count == count:
+            return before
+        with self._reading:  # who comes meanwhile waits, and does not read the same again
+            return self._read(connection, run_id, key, count)
+
+    def _read(self, connection: sa.Connection, run_id: int, key: tuple[int, str], count: int) -> Scored:
+        plain = raw(connection)
         with self._lock:
             before, seen = self._kept.get(key, (_NOTHING, 0))
         if before.count == count:
