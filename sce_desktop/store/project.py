@@ -227,11 +227,13 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods):
             return select.row_ids(connection, query or RowQuery(), self._scored, self._columns, progress)
 
     def must_read(self, query: RowQuery) -> bool:
-        """Whether `row_ids` would have to read a column, or the length, of every row for ``query``."""
+        """Whether `row_ids` would have to read a column, the length or the hash of every row."""
         wanted = {cell.column for cell in query.cells if cell.low or cell.high}
         if query.order is RowOrder.COLUMN and query.order_column is not None:
             wanted.add(query.order_column)
         with self._database.read() as connection:
+            if query.duplicate is not None and not self._columns.knows_repeated(connection):
+                return True
             unknown = any(not self._columns.knows(connection, column) for column in wanted)
             return unknown or (query.order is RowOrder.LENGTH and not self._columns.knows(connection, None))
 

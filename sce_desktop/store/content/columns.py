@@ -24,7 +24,7 @@ from sce_desktop.store.content.rows import shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.file.functions import whole_characters
-from sce_desktop.store.sql import fetch_columns, last_row_id
+from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
 
 _BATCH: Final = 20_000  # rows
 _MOST_KEPT: Final = 4  # columns; 4 MB each for a million rows, and their distinct cells
@@ -93,6 +93,7 @@ class ColumnCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], ColumnValues] = OrderedDict()
+        self._repeated: tuple[int, NDArray[np.bool_]] = (0, np.zeros(1, bool))
         self._lengths: tuple[int, NDArray[np.int32]] = (0, np.zeros(1, np.int32))
 
     def get(self, connection: sa.Connection, column: int, progress: Progress | None = None) -> ColumnValues:
@@ -116,6 +117,28 @@ class ColumnCache:
         last = int(connection.execute(sa.select(last_row_id())).scalar_one())
         with self._lock:
             return (self._lengths[0] == last) if column is None else (column, last) in self._kept
+
+    def repeated(self, connection: sa.Connection) -> NDArray[np.bool_]:
+        """Return by row id whether another row has exactly the same text; blank ones have none."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            known, found = self._repeated
+        if known != last:
+            has_text = (_rows.blank == sa.false()) & (_rows.id <= last)
+            twice = sa.select(_rows.text_hash).where(has_text).group_by(_rows.text_hash)
+            twice = twice.having(sa.func.count() > 1)
+            ids = fetch_ids(connection, sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice)))
+            found = np.zeros(last + 1, bool)
+            found[ids] = True
+            with self._lock:
+                self._repeated = (last, found)
+        return found
+
+    def knows_repeated(self, connection: sa.Connection) -> bool:
+        """Whether `repeated` answers at once."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            return self._repeated[0] == last
 
     def lengths(self, connection: sa.Connection, progress: Progress) -> NDArray[np.int32]:
         """Return the number of characters of each text, by row id; 0 where there is no row."""

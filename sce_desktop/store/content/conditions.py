@@ -66,7 +66,7 @@ def masks(
         nothing = among(blank(last))
         found.append(nothing if query.no_text else ~nothing)
     if query.duplicate is not None:
-        twice = among(_duplicates(last))
+        twice = columns.repeated(connection)
         found.append(twice if query.duplicate else ~twice)
     for wanted in query.cells:
         found += _cells(connection, wanted, last, columns, progress)
@@ -82,12 +82,6 @@ def masks(
 def blank(last: int) -> sa.Select[Any]:
     """Return the statement for the ids of the rows with nothing to classify."""
     return sa.select(_rows.id).where(_rows.blank == sa.true(), _rows.id <= last)
-
-
-def _duplicates(last: int) -> sa.Select[Any]:
-    has_text = (_rows.blank == sa.false()) & (_rows.id <= last)
-    twice = sa.select(_rows.text_hash).where(has_text).group_by(_rows.text_hash).having(sa.func.count() > 1)
-    return sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice))
 
 
 def _cells(
