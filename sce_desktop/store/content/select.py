@@ -143,7 +143,7 @@ class _Found:
         has_score[: len(scores.top)] = scores.top[: self._last + 1] >= 0
         if query.order is RowOrder.RARE:
             has_score[fetch_ids(self._connection, decisions.ids_decided())] = False
-        inside = has_score[self._ids]
+        inside = self._at(has_score, self._ids)
         ids = self._ids if inside.all() else self._ids[inside]
         if query.order is RowOrder.RARE and len(ids) < np.count_nonzero(has_score):
             # Labels take turns among all rows, so that a filter moves none past another.
@@ -157,12 +157,18 @@ class _Found:
             return known
         return np.concatenate([known, self._ids[~inside]])
 
+    def _at(self, values: NDArray[Any], ids: IdArray) -> NDArray[Any]:
+        """Return ``values``, which are by row id, of ``ids``; of all rows without a copy."""
+        if ids is self._ids and self._mask is None and len(values) > self._last:
+            return values[1 : self._last + 1]
+        return values[ids]
+
     def _known(self, ids: IdArray, scores: Scored, count: int | None) -> IdArray:
         query = self._query
         down = query.descending
         if query.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN):
             values = scores.confidence if query.order is RowOrder.CONFIDENCE else scores.margin
-            keys = ordering.of_floats(values[ids])
+            keys = ordering.of_floats(self._at(values, ids))
             if count is None:
                 return ordering.by_key(ids, keys, descending=down)
             return ordering.first_by_key(ids, keys, count, descending=down)
