@@ -30,9 +30,11 @@ from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.window.main_window import TITLE, MainWindow
+from sce_desktop.ui.window.running import SecondStarts, bring_to_front, hand_over, server_name
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
+_DIALOG_MS = 500
 _QUEUED = Qt.ConnectionType.QueuedConnection
 # A thread that reads from SQLite asks for Python's lock at every record. Where another one computes, each
 # wait is 5 ms by default, and a page of rows takes half a second while the window is painted.
@@ -46,8 +48,11 @@ def main(path: Path | None, settings: Settings) -> int:
     """Show the window, with the project or table at ``path``, until it is closed; return the exit status."""
     set_offline(bool(settings["offline"]))
     narrow_folders(paths.own_folders())
-    start_log(paths.log_file())
     app = make_application()
+    name = server_name(paths.data_dir())
+    if hand_over(name, None if path is None else path.absolute()):
+        return 0
+    start_log(paths.log_file())
     hooks = CrashHooks(paths.log_dir() / "faults.txt")
     try:
         with WorkerQueues() as workers:
@@ -57,6 +62,8 @@ def main(path: Path | None, settings: Settings) -> int:
             for source in (hooks, *workers):
                 source.crashed.connect(window.show_crash)
             window.show()
+            second = SecondStarts(name, window.isVisible, window)
+            second.asked.connect(partial(_come, window))
             QTimer.singleShot(0, controllers.projects, controllers.projects.warm_up)
             if path is not None:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
@@ -72,9 +79,23 @@ def main(path: Path | None, settings: Settings) -> int:
                     "warn",
                 )
             with _closing_on_signals(window), state_files.hearing(partial(_warn, controllers)):
-                return app.exec()
+                try:
+                    return app.exec()
+                finally:
+                    second.close()
     finally:
         hooks.remove()
+
+
+def _come(window: MainWindow, path: Path | None) -> None:
+    """Show the window that runs to who starts the program again, with the file they meant."""
+    bring_to_front(window)
+    if path is None:
+        return
+    if QApplication.activeModalWidget() is None:
+        window.open_path(path)
+    else:  # a dialog asks something: the file waits for the answer
+        QTimer.singleShot(_DIALOG_MS, window, partial(_come, window, path))
 
 
 def _warn(controllers: Controllers, sentence: str) -> None:

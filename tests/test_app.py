@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -167,3 +168,30 @@ def test_qt_writes_numbers_as_the_messages_do(code: str) -> None:
         assert QLocale(app.locale_name(code)).toString(1_234_567) == i18n.number(1_234_567)
     finally:
         i18n.set_language("en")
+
+
+def test_a_second_start_opens_its_file_in_the_window_that_runs(
+    start: Callable[..., int], tmp_path: Path
+) -> None:
+    path = tmp_path / "Parcels.sce"
+    Project.create(path).close()
+    statuses: list[int] = []
+    titles: list[str] = []
+
+    def start_again(window: MainWindow) -> None:
+        command = [sys.executable, "-m", "sce_desktop", "gui", str(path)]
+        again = subprocess.Popen(command, env=os.environ | {"QT_QPA_PLATFORM": "offscreen"})
+
+        def look() -> None:
+            if again.poll() is None or window._controllers.workspace.project is None:
+                QTimer.singleShot(20, window, look)
+                return
+            statuses.append(again.returncode)
+            titles.append(window.windowTitle())
+            window.close()
+
+        look()
+
+    assert start(start_again) == 0
+    assert statuses == [0]
+    assert titles == ["Parcels – SCE Desktop"]
