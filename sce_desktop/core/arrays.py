@@ -20,7 +20,7 @@ def narrow(ids: IdArray) -> IdArray:
     """
     if len(ids) and int(ids.max()) > np.iinfo(np.int32).max:
         return ids
-    return ids.astype(np.int32)  # type: ignore[return-value]
+    return ids.astype(np.int32)
 
 
 class ManyRows(Sequence[int]):
