@@ -190,9 +190,9 @@ class _Reporter(QObject):
 
 def decide(project: Project, ids: IdArray, answer: Answer, *, queue: str, progress: Progress) -> BulkOutcome:
     """Give all of ``ids`` the same answer."""
-    from sce_desktop.tasks.insight.bulk import decide_all
+    from sce_desktop.tasks.insight.bulk import decide_each
 
-    return decide_all(project, dict.fromkeys(ids.tolist(), answer), queue=queue, progress=progress)
+    return decide_each(project, ids, lambda _place: answer, queue=queue, progress=progress)
 
 
 def undecided_copies(project: Project, row_id: int, *, progress: Progress) -> IdArray:

@@ -219,7 +219,7 @@ class Edits(QObject):
 
     def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
         def follow(_result: object) -> None:
-            self._workspace.annotationsChanged.emit(list(row_ids))
+            self._workspace.annotationsChanged.emit(list(row_ids) if len(row_ids) <= LONG else None)
             self._workspace.historyChanged.emit()
             self._workspace.count_soon()
 

@@ -12,7 +12,8 @@
     worker.close()                                   # cancels all, waits, joins; `WorkerQueues` does it
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
-the open project what the table and the panels show, so that an export does not hold that up, ``fetch``
+the open project what the table and the panels show, so that an export does not hold that up, ``orders``
+counts its rows and sorts millions of them behind that, ``fetch``
 downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
 ``edits`` makes those edits of the project that touch very many rows, behind no export, and ``reasons`` says
 why the row on the screen has its label, with the model that ``models`` has loaded and goes on with.
@@ -309,13 +310,15 @@ class WorkerQueues:
         self.models = WorkerQueue("models")
         self.files = WorkerQueue("files")
         self.reads = WorkerQueue("reads")
+        self.orders = WorkerQueue("orders")
         self.fetch = WorkerQueue("fetch")
         self.maps = WorkerQueue("maps")
         self.edits = WorkerQueue("edits")
         self.reasons = WorkerQueue("reasons")
 
     def __iter__(self) -> Iterator[WorkerQueue]:
-        return iter((self.models, self.files, self.reads, self.fetch, self.maps, self.edits, self.reasons))
+        workers = (self.models, self.files, self.reads, self.orders, self.fetch, self.maps, self.edits)
+        return iter((*workers, self.reasons))
 
     def __enter__(self) -> Self:
         return self

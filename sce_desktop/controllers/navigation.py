@@ -12,6 +12,7 @@ from sce_desktop.controllers.own_columns import MOST_SHOWN, OwnColumn
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.queries import in_audit
 from sce_desktop.core.annotations import USER
+from sce_desktop.core.arrays import ManyRows
 from sce_desktop.core.query import AUDIT, OPEN_AUDIT, RowOrder, RowQuery
 
 
@@ -41,7 +42,9 @@ class Navigation(QObject):
         self.query = RowQuery()
         self.found = 0  # rows that the query leaves in the table
         self.current_row: int | None = None
-        self.selected: tuple[int, ...] = ()  # where more than one row is: keys are about all of them
+        self.selected: (
+            tuple[int, ...] | ManyRows
+        ) = ()  # where more than one row is: keys are about all of them
         self.visible_rows: tuple[int, ...] = ()  # on the screen, top first: they are scored first
         self.own_columns: tuple[OwnColumn, ...] = ()  # of the user's table, beside the text
         self.folded: frozenset[str] = frozenset()  # groups of labels, by their parents' names
@@ -111,7 +114,7 @@ class Navigation(QObject):
 
     def set_selected(self, row_ids: Iterable[int]) -> None:
         """Say which rows are selected."""
-        ids = tuple(row_ids)
+        ids = row_ids if isinstance(row_ids, ManyRows) else tuple(row_ids)
         ids = ids if len(ids) > 1 else ()
         if ids != self.selected:
             self.selected = ids

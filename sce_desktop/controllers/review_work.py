@@ -85,7 +85,7 @@ def preview_accept(
     """Find the rows whose prediction would be accepted, and ten of them to look at."""
     from sce_desktop.tasks.insight.review import acceptable, examples
 
-    found = acceptable(project, run, query, confidence)
+    found = acceptable(project, run, query, confidence, progress=progress)
     progress.check()
     return AcceptPreview(found, examples(project, found))
 

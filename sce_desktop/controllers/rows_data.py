@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sce_desktop.core.annotations import Annotation, Label, RowMarks
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray, narrow
 from sce_desktop.core.labels import why_alone
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery, RowState
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredChunk, ScoredRows
 from sce_desktop.core.scoring import none_fits, top
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
 PAGE = 64  # rows that are read at once
+MANY_ROWS = 200_000  # from here up the first ones of an order are found before the rest of it
+FIRST_ROWS = 2_048  # which are so many at least
 SHOWN_CHARACTERS = 900  # more than four lines of a table hold
 _STRONG = {"L": False, "R": True, "AL": True}
 
@@ -111,6 +113,22 @@ def is_of_older_model(run: Run, title: str, *, whole_table: bool) -> bool:
     return not alone and run.whole_table != whole_table
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundRows:
+    """What a query found. Of very many rows the first ones come alone; the rest is asked for by `rest_of`."""
+
+    ids: IdArray  # in the order of the query
+    count: int  # how many there are in all
+    pages: dict[int, list[RowData]]  # those that are seen first, by number
+    place: int  # where to begin
+    same: bool = False  # the ids are those that were there before
+
+    @property
+    def whole(self) -> bool:
+        """Whether ``ids`` are all of them."""
+        return len(self.ids) == self.count
+
+
 def find_rows(
     project: Project,
     query: RowQuery,
@@ -120,30 +138,60 @@ def find_rows(
     *,
     to_open: bool = False,
     columns: Sequence[int] = (),
+    before: IdArray | None = None,
     progress: Progress,
-) -> tuple[IdArray, dict[int, list[RowData]], int]:
+) -> FoundRows:
     """Return the rows that ``query`` asks for, and what is seen of them first.
 
-    Returns:
-        Their ids in the order of the query; by number the pages around the row ``near`` or, with
-        ``to_open``, the first one with text that nobody has answered; and the place of that row, 0 where
-        there is none.
+    Seen first are the rows around ``near`` or, with ``to_open``, the first one with text that nobody has
+    answered; else those at the top. ``before``: the ids that are shown, to compare with.
     """
     progress.check()
     with project.snapshot():
-        ids = project.row_ids(query, draft=True)
+        if near is None:
+            ids, count = project.first_ids(query, FIRST_ROWS, least=MANY_ROWS, draft=True, progress=progress)
+        else:
+            ids = project.row_ids(query, progress, draft=True)
+            count = len(ids)
         progress.check()
         place = 0
         if to_open and len(ids):
-            open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
-            place = int(np.argmax(np.isin(ids, open_ids)))
+            found = _first_open(project, ids)
+            if found is None and len(ids) < count:
+                ids = project.row_ids(query, draft=True)
+                found = _first_open(project, ids)
+            place = found or 0
         elif near is not None and len(ids):
             place = int(np.argmax(ids == near))
-        first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, len(ids) - 1) // PAGE
+        known = len(ids) if len(ids) == count else len(ids) // PAGE * PAGE  # whole pages
+        ids = narrow(ids[:known])
+        first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, known - 1) // PAGE
         read = ids[first * PAGE : (last + 1) * PAGE]
         rows = load_rows(project, read, runs, labels, columns=columns, progress=progress)
     pages = {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
-    return ids, pages, place
+    same = before is not None and known == count and np.array_equal(ids, before)
+    return FoundRows(ids, count, pages, place, same)
+
+
+def rest_of(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
+    """Return all rows that ``query`` asks for, of which `find_rows` has returned the first ones."""
+    progress.check()
+    return narrow(project.row_ids(query, draft=True))
+
+
+def _first_open(project: Project, ids: IdArray) -> int | None:
+    """Return the place of the first of ``ids`` with text that nobody has answered; None if there is none.
+
+    Nearly always it is one of the first, so few are looked at, then more.
+    """
+    start, size = 0, 100
+    while start < len(ids):
+        some = ids[start : start + size]
+        found = project.first_open(some)
+        if found is not None:
+            return start + int(np.argmax(some == found))
+        start, size = start + size, min(10 * size, 100_000)
+    return None
 
 
 def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:

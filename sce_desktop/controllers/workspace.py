@@ -24,6 +24,7 @@ from sce_desktop.core.runs import Run
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
 
+MANY = 200_000  # rows
 COUNT_MS = 400  # counting after an edit waits for the next one that long
 
 
@@ -104,7 +105,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "maps", "edits", "reasons"] = "files",
+        worker: Literal["models", "files", "reads", "orders", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -120,6 +121,13 @@ class Workspace(QObject):
         if notify_failure:
             job.failed.connect(self._messages.notify_error)
         return job
+
+    def counts_in(self) -> Literal["orders", "reads"]:
+        """Return the worker that counts rows.
+
+        Millions of them take seconds the first time: what is on the screen does not wait behind that.
+        """
+        return "orders" if self.project is not None and self.project.row_count() > MANY else "reads"
 
     # --- following the project -----------------------------------------------------------------------------
 
@@ -149,7 +157,12 @@ class Workspace(QObject):
     def _count(self) -> None:
         if self.project is not None:
             job = self.submit(
-                work.count, self.project, self.runs[:1], title=_("Counting"), worker="reads", quiet=True
+                work.count,
+                self.project,
+                self.runs[:1],
+                title=_("Counting"),
+                worker=self.counts_in(),
+                quiet=True,
             )
             job.finished.connect(self._on_counted)
 

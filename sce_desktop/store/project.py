@@ -17,7 +17,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
-from sce_desktop.core.query import RowQuery
+from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing, rows, search, select
@@ -225,15 +225,47 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         with self._database.read() as connection:
             return rows.counts(connection).duplicates
 
-    def row_ids(self, query: RowQuery | None = None, *, draft: bool = False) -> IdArray:
+    def row_ids(
+        self, query: RowQuery | None = None, progress: Progress | None = None, *, draft: bool = False
+    ) -> IdArray:
         """Return the ids (n,) that ``query`` asks for in its order; all in file order without one.
 
+        ``progress`` is told how far it is where a column or all lengths have to be read first (`must_read`).
         ``draft``: rows that have no score yet are filtered and ordered by their draft, but for final labels
         and for disagreements of models.
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery(), scored, self._columns)
+            return select.row_ids(connection, query or RowQuery(), scored, self._columns, progress)
+
+    def must_read(self, query: RowQuery) -> bool:
+        """Whether `row_ids` would have to read a column, the length or the hash of every row."""
+        wanted = {cell.column for cell in query.cells if cell.low or cell.high}
+        if query.order is RowOrder.COLUMN and query.order_column is not None:
+            wanted.add(query.order_column)
+        with self._database.read() as connection:
+            if query.duplicate is not None and not self._columns.knows_repeated(connection):
+                return True
+            unknown = any(not self._columns.knows(connection, column) for column in wanted)
+            return unknown or (query.order is RowOrder.LENGTH and not self._columns.knows(connection, None))
+
+    def first_ids(
+        self,
+        query: RowQuery,
+        count: int,
+        *,
+        least: int,
+        draft: bool = False,
+        progress: Progress | None = None,
+    ) -> tuple[IdArray, int]:
+        """Return at least the first ``count`` of what `row_ids` returns, and how many there are in all.
+
+        All of them where there are fewer than ``least``, or where the order knows no shorter way. ``draft``
+        as for `row_ids`.
+        """
+        scored = self._drafted if draft else self._scored
+        with self._database.read() as connection:
+            return select.first_ids(connection, query, scored, self._columns, count, least, progress)
 
     def reading(self, column: int) -> Reading:
         """Return how a column reads as a whole. IndexError if there is none at that 0-based place."""

@@ -15,6 +15,7 @@ from sce_desktop.store.file import schema
 from sce_desktop.store.repair.stored import Malformed
 
 Ids = Sequence[int] | IdArray
+_PARSED: Final = 200_000  # characters of numbers that are read at once: some milliseconds
 LAST_ROW: Final = "(SELECT coalesce(max(last_row_id), 0) FROM imports)"
 """As `last_row_id`, for plain SQL: on hot paths building a statement takes longer than running it."""
 
@@ -71,14 +72,29 @@ def fetch_columns(connection: sa.Connection, statement: Any, dtypes: Sequence[An
     """
     listed = sa.select(*(sa.func.group_concat(column) for column in statement.subquery().c))
     texts = connection.execute(listed).one()
-    arrays = [_numbers(text, dtype) for text, dtype in zip(texts, dtypes, strict=True)]
+    arrays = [numbers_in(text, dtype) for text, dtype in zip(texts, dtypes, strict=True)]
     if len({len(array) for array in arrays}) > 1:  # a NULL, or a text that only begins as a number
         raise Malformed(_("something in it is not a number"))
     return arrays
 
 
-def _numbers(text: Any, dtype: Any) -> Any:
+def numbers_in(text: Any, dtype: Any) -> Any:
+    """Return the numbers (n,) of a list with commas, as ``group_concat`` makes it; NULL is an empty one.
+
+    A long text is read in parts: numpy keeps the interpreter for itself while it reads one.
+
+    Raises:
+        Malformed: Something is not a number.
+    """
     try:
-        return np.fromstring(text, dtype=dtype, sep=",") if text else np.empty(0, dtype)
+        if not text or len(text) <= _PARSED:
+            return np.fromstring(text, dtype=dtype, sep=",") if text else np.empty(0, dtype)
+        parts, start = [], 0
+        while start < len(text):
+            end = text.find(",", start + _PARSED)
+            end = len(text) if end < 0 else end
+            parts.append(np.fromstring(text[start:end], dtype=dtype, sep=","))
+            start = end + 1
+        return np.concatenate(parts)
     except (ValueError, TypeError, DeprecationWarning):
         raise Malformed(_("something in it is not a number")) from None

@@ -1,10 +1,10 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, ray (with the extra [ray]), ray-files, and findings, final, queues,
-languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors, which need ``--data``, the
-labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set, review is one in focus
-mode.
+is named), repair, relabel, columns, soak, million, ten-million, ray (with the extra [ray]), ray-files; and
+findings, final, queues, languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors, which
+need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set,
+review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ DATA_PARTS = (
     "large-finetune",
     "half-vectors",
 )
-OWN_PARTS = ("repair", "relabel", "columns", "soak", "ray", "ray-files")  # run when they are named
+OWN_PARTS = (
+    *("repair", "relabel", "columns", "soak", "million", "ten-million"),
+    *("ray", "ray-files"),
+)  # run when they are named
 
 
 def main() -> None:
@@ -57,6 +60,12 @@ def main() -> None:
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--soak-rows", type=int, default=150_000, help="rows of the table (soak)")
+    parser.add_argument("--large-rows", type=int, help="rows instead of the million (million, ten-million)")
+    parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
+    parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
+    parser.add_argument("--times", type=int, default=5, help="an action is repeated (million, ten-million)")
+    parser.add_argument("--project", type=Path, help="made before, or to be kept (million, ten-million)")
+    parser.add_argument("--pictures", type=Path, help="folder for screenshots (million, ten-million)")
     parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
     parser.add_argument(
         "--alternate", action="store_true", help="every other 10 seconds no worker gives way (soak)"
@@ -109,6 +118,7 @@ def main() -> None:
         half_vectors,
         languages,
         large_finetune,
+        large_window,
         ray_files,
         relabel,
         repair,
@@ -186,6 +196,15 @@ def main() -> None:
             soak.run(rows=args.soak_rows, minutes=args.minutes, alternate=args.alternate)
         elif part == "columns":
             columns.run(rows=args.rows)
+        elif part in ("million", "ten-million"):
+            large_window.run(
+                rows=args.large_rows or (1_000_000 if part == "million" else 10_000_000),
+                labels=args.large_labels,
+                multi_label=args.several,
+                project=args.project,
+                pictures=args.pictures,
+                times=args.times,
+            )
         elif part == "adding":
             adding.run(rows=args.review_rows)
         elif part == "epochs":

@@ -21,6 +21,7 @@ from sce_desktop.store.file.database import raw
 from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 
+_PART: Final = 50_000  # rows that are named to SQLite at once
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
 _DECISIONS: Final = {kind.value: kind for kind in Decision}
@@ -111,12 +112,12 @@ def store(
 
 def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> None:
     """Make rows undecided again; ``join``: an action to go on with, if it is still the newest one."""
-    decided = fetch_ids(
-        connection,
-        sa.select(_annotations.c.row_id).where(
-            _annotations.c.row_id.in_(id_list(row_ids)), is_seen(_annotations.c.row_id)
-        ),
-    )
+    decided = sa.select(_annotations.c.row_id).where(is_seen(_annotations.c.row_id))
+    if len(row_ids) <= _PART:
+        decided = fetch_ids(connection, decided.where(_annotations.c.row_id.in_(id_list(row_ids))))
+    else:
+        decided = fetch_ids(connection, decided)
+        decided = decided[np.isin(decided, np.asarray(row_ids, np.int64))]
     if not len(decided):
         return
     action = history.begin(
@@ -125,11 +126,13 @@ def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -
         ngettext("Clear {count} row", "Clear {count} rows", len(decided)),
         join=join,
     )
-    history.record_rows(connection, action, decided)
-    # Their labels go with them (ON DELETE CASCADE).
-    raw(connection).execute(
-        "DELETE FROM annotations WHERE row_id IN (SELECT value FROM json_each(?))", (json_ids(decided),)
-    )
+    for start in range(0, len(decided), _PART):
+        some = decided[start : start + _PART]
+        history.record_rows(connection, action, some)
+        # Their labels go with them (ON DELETE CASCADE).
+        raw(connection).execute(
+            "DELETE FROM annotations WHERE row_id IN (SELECT value FROM json_each(?))", (json_ids(some),)
+        )
 
 
 def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:

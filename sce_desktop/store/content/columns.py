@@ -19,11 +19,12 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import CellFilter
 from sce_desktop.core.readings import Kind, Reading, read_all
+from sce_desktop.store.content.ordering import by_key, of_numbers
 from sce_desktop.store.content.rows import shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.file.functions import whole_characters
-from sce_desktop.store.sql import last_row_id
+from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
 
 _BATCH: Final = 20_000  # rows
 _MOST_KEPT: Final = 4  # columns; 4 MB each for a million rows, and their distinct cells
@@ -41,13 +42,35 @@ class ColumnValues:
     numbers: NDArray[np.float64]  # (d + 1,) by code: what the cell reads as; NaN where it has no value
     distinct: tuple[str, ...] | None  # (d,); None where they take too much room
 
-    def ordered(self, ids: IdArray, *, descending: bool) -> IdArray:
-        """Return ``ids`` by their cells; equal cells in the order of ``ids``, blank ones at the end."""
-        ranks = self.ranks[self.codes[ids]]
-        filled = ids[ranks > 0]
-        ranks = ranks[ranks > 0]
-        order = np.argsort(-ranks if descending else ranks, kind="stable")
-        return np.concatenate([filled[order], ids[self.ranks[self.codes[ids]] == 0]])
+    def ordered(self, ids: IdArray, *, descending: bool, count: int | None = None) -> IdArray:
+        """Return ``ids`` by their cells; equal cells in the order of ``ids``, blank ones at the end.
+
+        At least the first ``count`` of them, if it is given. ``ids`` are in file order.
+        """
+        codes = self.codes[ids]
+        if count is not None and len(self.ranks) and 4 * count < len(ids):
+            best = self._first(codes, count, descending=descending)
+            if best is not None:
+                some = ids[best]
+                return by_key(some, of_numbers(self.ranks[codes[best]]), descending=descending)
+        ranks = self.ranks[codes]
+        is_filled = ranks > 0
+        if is_filled.all():
+            return by_key(ids, of_numbers(ranks), descending=descending)
+        filled = by_key(ids[is_filled], of_numbers(ranks[is_filled]), descending=descending)
+        return np.concatenate([filled, ids[~is_filled]])
+
+    def _first(self, codes: NDArray[np.int32], count: int, *, descending: bool) -> IdArray | None:
+        """Return the places of at least the first ``count`` rows; None where too few have a cell."""
+        sizes = np.bincount(codes, minlength=len(self.ranks))
+        sizes[self.ranks == 0] = 0
+        by_rank = np.bincount(self.ranks, weights=sizes)
+        summed = np.cumsum(by_rank[::-1] if descending else by_rank)
+        place = int(np.searchsorted(summed, count))
+        if place >= len(summed):
+            return None
+        chosen = self.ranks >= len(summed) - 1 - place if descending else self.ranks <= place
+        return np.flatnonzero((chosen & (self.ranks > 0))[codes])
 
     def between(self, low: str, high: str) -> NDArray[np.bool_]:
         """Return by row id whether the cell lies between two bounds, of which one may be empty."""
@@ -70,6 +93,8 @@ class ColumnCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], ColumnValues] = OrderedDict()
+        self._repeated: tuple[int, NDArray[np.bool_]] = (0, np.zeros(1, bool))
+        self._lengths: tuple[int, NDArray[np.int32]] = (0, np.zeros(1, np.int32))
 
     def get(self, connection: sa.Connection, column: int, progress: Progress | None = None) -> ColumnValues:
         """Return the column at a 0-based place as ``connection`` sees it. IndexError if there is none."""
@@ -86,6 +111,53 @@ class ColumnCache:
             while len(self._kept) > _MOST_KEPT:
                 self._kept.popitem(last=False)
         return values
+
+    def knows(self, connection: sa.Connection, column: int | None) -> bool:
+        """Whether `get` of a column or, for None, `lengths` answers at once."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            return (self._lengths[0] == last) if column is None else (column, last) in self._kept
+
+    def repeated(self, connection: sa.Connection) -> NDArray[np.bool_]:
+        """Return by row id whether another row has exactly the same text; blank ones have none."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            known, found = self._repeated
+        if known != last:
+            has_text = (_rows.blank == sa.false()) & (_rows.id <= last)
+            twice = sa.select(_rows.text_hash).where(has_text).group_by(_rows.text_hash)
+            twice = twice.having(sa.func.count() > 1)
+            ids = fetch_ids(connection, sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice)))
+            found = np.zeros(last + 1, bool)
+            found[ids] = True
+            with self._lock:
+                self._repeated = (last, found)
+        return found
+
+    def knows_repeated(self, connection: sa.Connection) -> bool:
+        """Whether `repeated` answers at once."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            return self._repeated[0] == last
+
+    def lengths(self, connection: sa.Connection, progress: Progress) -> NDArray[np.int32]:
+        """Return the number of characters of each text, by row id; 0 where there is no row."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
+        with self._lock:
+            known, found = self._lengths
+        if known != last:
+            found = np.zeros(last + 1, np.int32)
+            for start in range(0, last, _BATCH * 10):
+                some = sa.select(_rows.id, _rows.length).where(
+                    _rows.id > start, _rows.id <= min(last, start + _BATCH * 10)
+                )
+                ids, lengths = fetch_columns(connection, some, (np.int64, np.int32))
+                found[ids] = lengths
+                progress.check()
+                progress.report(min(last, start + _BATCH * 10), last)
+            with self._lock:
+                self._lengths = (last, found)
+        return found
 
     def counts(
         self,

@@ -9,7 +9,9 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import CellFilter, RowQuery, RowState
+from sce_desktop.core.runs import Run
 from sce_desktop.core.search_terms import search_terms
 from sce_desktop.store.annotations import coders, decisions
 from sce_desktop.store.content import search, searched
@@ -26,7 +28,12 @@ _rows = schema.rows.c
 
 
 def masks(
-    connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns, columns: ColumnCache
+    connection: sa.Connection,
+    query: RowQuery,
+    last: int,
+    scored: ScoredRuns,
+    columns: ColumnCache,
+    progress: Progress,
 ) -> list[Mask]:
     """Return which rows each condition of ``query`` lets through."""
 
@@ -59,10 +66,10 @@ def masks(
         nothing = among(blank(last))
         found.append(nothing if query.no_text else ~nothing)
     if query.duplicate is not None:
-        twice = among(_duplicates(last))
+        twice = columns.repeated(connection)
         found.append(twice if query.duplicate else ~twice)
     for wanted in query.cells:
-        found += _cells(connection, wanted, last, columns)
+        found += _cells(connection, wanted, last, columns, progress)
     for term in search_terms(query.search, shape(connection).columns if query.search else ()):
         met = among(searched.statement(connection, term, last))
         found.append(~met if term.excluded else met)
@@ -77,13 +84,9 @@ def blank(last: int) -> sa.Select[Any]:
     return sa.select(_rows.id).where(_rows.blank == sa.true(), _rows.id <= last)
 
 
-def _duplicates(last: int) -> sa.Select[Any]:
-    has_text = (_rows.blank == sa.false()) & (_rows.id <= last)
-    twice = sa.select(_rows.text_hash).where(has_text).group_by(_rows.text_hash).having(sa.func.count() > 1)
-    return sa.select(_rows.id).where(has_text, _rows.text_hash.in_(twice))
-
-
-def _cells(connection: sa.Connection, wanted: CellFilter, last: int, columns: ColumnCache) -> list[Mask]:
+def _cells(
+    connection: sa.Connection, wanted: CellFilter, last: int, columns: ColumnCache, progress: Progress
+) -> list[Mask]:
     """Return what a filter by a column lets through; one that the project does not have hides nothing."""
     if wanted.column >= len(shape(connection).columns):
         return []
@@ -92,7 +95,7 @@ def _cells(connection: sa.Connection, wanted: CellFilter, last: int, columns: Co
         fits = sa.select(_rows.id).where(_rows.id <= last, matches(connection, wanted))
         found.append(mask(fetch_ids(connection, fits), last))
     if wanted.low or wanted.high:
-        inside = columns.get(connection, wanted.column).between(wanted.low, wanted.high)
+        inside = columns.get(connection, wanted.column, progress).between(wanted.low, wanted.high)
         found.append(mask(np.flatnonzero(inside[1:]) + 1, last))
     return found
 
@@ -100,16 +103,19 @@ def _cells(connection: sa.Connection, wanted: CellFilter, last: int, columns: Co
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:
     assert query.run_id is not None
     scores = scored.get(connection, query.run_id)
-    ids = scores.ids(last)
+    size = min(last + 1, len(scores.top))
+    fits = scores.top[:size] >= 0
     if query.predicted_ids:
         run = runs.get(connection, query.run_id)
-        places = [place for place, label in enumerate(run.labels) if label.id in query.predicted_ids]
-        ids = ids[np.isin(runs.given(connection, run, scored)[ids], places)]
+        # -1 and -2, no score and no label, are the places at the end.
+        wanted = np.array([*(label.id in query.predicted_ids for label in run.labels), False, False])
+        fits &= wanted[runs.given(connection, run, scored)[:size]]
     if query.confidence:
-        low, high = query.confidence
-        confidence = scores.confidence[ids]
-        ids = ids[(low <= confidence) & (confidence <= high)]
-    return mask(ids, last)
+        low, high = map(np.float64, query.confidence)  # a bound that float32 lacks is none of its numbers
+        fits &= (low <= scores.confidence[:size]) & (scores.confidence[:size] <= high)
+    result = np.zeros(last + 1, bool)
+    result[:size] = fits
+    return result
 
 
 def compared(
@@ -121,18 +127,23 @@ def compared(
     """
     assert query.compare is not None
     first, second = (runs.get(connection, run_id) for run_id in query.compare)
-    tops = []
-    for run, places in (
-        (first, runs.given(connection, first, scored)),
-        (second, scored.get(connection, second.id).top),
-    ):
-        label_ids = np.array([label.id for label in run.labels], np.int64)
-        ids = np.flatnonzero(places[: last + 1] >= 0)
-        top = np.zeros(last + 1, np.int64)  # label ids begin at 1
-        top[ids] = label_ids[places[ids]]
-        tops.append(top)
-    ours, theirs = tops
-    result: Mask = (ours > 0) & (theirs > 0) & ((ours != theirs) if differ else (ours == theirs))
+    ours, theirs = (
+        _label_ids(run, places, last)
+        for run, places in (
+            (first, runs.given(connection, first, scored)),
+            (second, scored.get(connection, second.id).top),
+        )
+    )
+    result: Mask = (ours > 0) & (theirs > 0)
+    result &= (ours != theirs) if differ else (ours == theirs)
+    return result
+
+
+def _label_ids(run: Run, places: NDArray[Any], last: int) -> NDArray[np.int32]:
+    """Return by row id, from 0 to ``last``, the id of the label at a place of ``run``; 0: no label."""
+    known = np.array([*(label.id or 0 for label in run.labels), 0, 0], np.int32)  # -1 and -2 at the end
+    result = np.zeros(last + 1, np.int32)
+    result[: len(places)] = known[places[: last + 1]]
     return result
 
 

@@ -7,7 +7,9 @@ knows nothing about (not scored, not annotated) come behind the others in file o
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -15,59 +17,215 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.runs import Run
 from sce_desktop.core.scoring import rare_label
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
-from sce_desktop.store.content import conditions, rows
+from sce_desktop.store.content import conditions, ordering, rows
 from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
-from sce_desktop.store.runs.scored import ScoredRuns
+from sce_desktop.store.runs.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
 
+_SLICE: Final = 50_000  # rows
 
-def row_ids(connection: sa.Connection, query: RowQuery, scored: ScoredRuns, columns: ColumnCache) -> IdArray:
+
+def row_ids(
+    connection: sa.Connection,
+    query: RowQuery,
+    scored: ScoredRuns,
+    columns: ColumnCache,
+    progress: Progress | None = None,
+) -> IdArray:
     """Return the ids of the rows that ``query`` asks for, in its order."""
-    last = connection.execute(sa.select(last_row_id())).scalar_one()
-    every = _every(connection, last)
-    match query.order:
-        case RowOrder.FILE:
-            ids = every[::-1] if query.descending else every
-        case RowOrder.RANDOM:
-            ids = every[np.argsort(_random_keys(every, query.seed), kind="stable")]
-        case RowOrder.LENGTH:
-            row = schema.rows.c
-            by_length = sa.select(row.id).where(row.id <= last).order_by(_directed(row.length, query), row.id)
-            ids = fetch_ids(connection, by_length)
-        case RowOrder.DISAGREE:
-            differs = conditions.compared(connection, query, last, scored.plain, differ=True)[every]
-            parts = [every[differs], every[~differs]]
-            ids = np.concatenate(parts[::-1] if query.descending else parts)
-        case RowOrder.COLUMN:
-            assert query.order_column is not None
-            ids = every
-            if query.order_column < len(rows.shape(connection).columns):
-                column = columns.get(connection, query.order_column)
-                ids = column.ordered(every, descending=query.descending)
-        case _:
-            known = _known(connection, query, last, scored)
-            ids = np.concatenate([known, every[~conditions.mask(known, last)[every]]])
-    for condition in conditions.masks(connection, query, last, scored, columns):
-        ids = ids[condition[ids]]
-    return ids
+    return _Found(connection, query, scored, columns, progress or SilentProgress()).ordered()
 
 
-def _known(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
-    """Return the rows that the order of ``query`` says something about, in it."""
-    match query.order:
-        case RowOrder.GIVEN:
-            return _given(query, last)
-        case RowOrder.RARE:
-            return _rare(connection, query, last, scored)
-        case RowOrder.ANNOTATION:
-            return fetch_ids(connection, _by_annotation(connection, query))
-    return _by_score(connection, query, last, scored)
+def first_ids(
+    connection: sa.Connection,
+    query: RowQuery,
+    scored: ScoredRuns,
+    columns: ColumnCache,
+    count: int,
+    least: int,
+    progress: Progress | None = None,
+) -> tuple[IdArray, int]:
+    """Return at least the first ``count`` of what `row_ids` returns, and how many there are in all.
+
+    All of them, where there are fewer than ``least`` or the order knows no shorter way.
+    """
+    found = _Found(connection, query, scored, columns, progress or SilentProgress())
+    return (found.ordered() if found.count < least else found.ordered(count)), found.count
+
+
+class _Found:
+    """The rows that a query asks for: the conditions first, so that no more are ordered than are shown."""
+
+    def __init__(
+        self,
+        connection: sa.Connection,
+        query: RowQuery,
+        scored: ScoredRuns,
+        columns: ColumnCache,
+        progress: Progress,
+    ) -> None:
+        self._connection, self._query, self._progress = connection, query, progress
+        self._scored, self._columns = scored, columns
+        self._last = connection.execute(sa.select(last_row_id())).scalar_one()
+        masks = conditions.masks(connection, query, self._last, scored, columns, progress)
+        every = _every(connection, self._last)
+        self._mask: conditions.Mask | None = None
+        if masks or len(every) != self._last:
+            self._mask = conditions.mask(every, self._last)
+            for one in masks:
+                self._mask &= one
+            every = np.flatnonzero(self._mask)
+        self._ids: IdArray = every  # in file order
+        self.count = len(every)
+
+    def ordered(self, count: int | None = None) -> IdArray:
+        """Return the rows in their order; of some orders at least the first ``count`` alone, if given."""
+        query, ids = self._query, self._ids
+        match query.order:
+            case RowOrder.FILE:
+                return ids[::-1] if query.descending else ids
+            case RowOrder.RANDOM:
+                return _by_random(ids, query.seed, count)
+            case RowOrder.LENGTH:
+                return self._by_key(self._columns.lengths(self._connection, self._progress)[ids], count)
+            case RowOrder.DISAGREE:
+                plain = self._scored.plain
+                differs = conditions.compared(self._connection, query, self._last, plain, differ=True)[ids]
+                parts = [ids[differs], ids[~differs]]
+                return np.concatenate(parts[::-1] if query.descending else parts)
+            case RowOrder.COLUMN:
+                return self._by_column(count)
+            case RowOrder.GIVEN | RowOrder.ANNOTATION:
+                if query.order is RowOrder.GIVEN:
+                    known = _given(query, self._last)
+                else:
+                    known = fetch_ids(self._connection, _by_annotation(self._connection, query))
+                if self._mask is not None:
+                    known = known[self._mask[known]]
+                return np.concatenate([known, self._but(known)])
+        return self._by_score(count)
+
+    def _but(self, known: IdArray) -> IdArray:
+        """Return the other rows, in file order."""
+        if len(known) == self.count:
+            return self._ids[:0]
+        return self._ids[~conditions.mask(known, self._last)[self._ids]]
+
+    def _by_key(self, values: NDArray[Any], count: int | None) -> IdArray:
+        keys, down = ordering.of_numbers(values), self._query.descending
+        if count is None:
+            return ordering.by_key(self._ids, keys, descending=down)
+        return ordering.first_by_key(self._ids, keys, count, descending=down)
+
+    def _by_column(self, count: int | None) -> IdArray:
+        query, ids = self._query, self._ids
+        assert query.order_column is not None
+        if query.order_column >= len(rows.shape(self._connection).columns):
+            return ids
+        column = self._columns.get(self._connection, query.order_column, self._progress)
+        return column.ordered(ids, descending=query.descending, count=count)
+
+    def _by_score(self, count: int | None) -> IdArray:
+        """Order the rows that the run has scored; the others follow."""
+        query = self._query
+        assert query.run_id is not None
+        scores = self._scored.get(self._connection, query.run_id)
+        has_score = np.zeros(self._last + 1, bool)
+        has_score[: len(scores.top)] = scores.top[: self._last + 1] >= 0
+        if query.order is RowOrder.RARE:
+            has_score[fetch_ids(self._connection, decisions.ids_decided())] = False
+        inside = self._at(has_score, self._ids)
+        ids = self._ids if inside.all() else self._ids[inside]
+        if query.order is RowOrder.RARE and len(ids) < np.count_nonzero(has_score):
+            # Labels take turns among all rows, so that a filter moves none past another.
+            known = self._known(np.flatnonzero(has_score), scores, None)
+            hidden = np.ones(self._last + 1, bool)
+            hidden[self._ids] = False
+            return np.concatenate([known[~hidden[known]], self._ids[~inside]])
+        short = count if count is not None and len(ids) >= count else None
+        known = self._known(ids, scores, short)
+        if short is not None:
+            return known
+        return np.concatenate([known, self._ids[~inside]])
+
+    def _at(self, values: NDArray[Any], ids: IdArray) -> NDArray[Any]:
+        """Return ``values``, which are by row id, of ``ids``; of all rows without a copy."""
+        if ids is self._ids and self._mask is None and len(values) > self._last:
+            return values[1 : self._last + 1]
+        return values[ids]
+
+    def _known(self, ids: IdArray, scores: Scored, count: int | None) -> IdArray:
+        query = self._query
+        down = query.descending
+        if query.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN):
+            values = scores.confidence if query.order is RowOrder.CONFIDENCE else scores.margin
+            keys = ordering.of_floats(self._at(values, ids))
+            if count is None:
+                return ordering.by_key(ids, keys, descending=down)
+            return ordering.first_by_key(ids, keys, count, descending=down)
+        run = runs.get(self._connection, query.run_id or 0)
+        places = runs.given(self._connection, run, self._scored)[ids]
+        if query.order is RowOrder.RARE:
+            return self._rare(ids, scores, run, places, count)
+        places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels
+        keys = ordering.of_floats(scores.confidence[ids])
+        if count is None:
+            return ordering.grouped(ids, places, keys, descending=down)
+        return ordering.first_grouped(ids, places, keys, count, descending=down)
+
+    def _rare(
+        self, ids: IdArray, scores: Scored, run: Run, places: NDArray[Any], count: int | None
+    ) -> IdArray:
+        """Return undecided rows; labels with the fewest decisions take turns, surest first.
+
+        Rows that no label fits come last, in turns by the label that is the nearest.
+        """
+        counts = decisions.label_counts(self._connection)
+        decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
+        fits = places >= 0
+        if count is not None and not self._query.descending and np.count_nonzero(fits) >= count:
+            # Of the first rows none stands behind as many of its own label.
+            ids = ids[fits]
+            ids = ids[surest(scores.top[ids], scores.confidence[ids], count, len(decided))]
+            fits = np.ones(len(ids), bool)
+        top, confidence = scores.top[ids].astype(np.int64), scores.confidence[ids]
+        turns = [
+            some[rare_label(top[some], confidence[some], decided)]
+            for some in map(np.flatnonzero, (fits, ~fits))
+        ]
+        known: IdArray = ids[np.concatenate(turns)]
+        return known[::-1] if self._query.descending else known
+
+
+def surest(groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int) -> IdArray:
+    """Return the places (m,) of at least the ``count`` greatest ``values`` (n,) of each group, in order.
+
+    ``groups`` are numbers below ``size``; of a smaller group it is all.
+    """
+    step = max(1, len(groups) // (200 * size + 20_000))
+    sample, sampled = groups[::step], values[::step]
+    order = np.lexsort((-sampled, sample))
+    starts = np.searchsorted(sample[order], np.arange(size + 1))
+    bounds = np.full(size, -np.inf, np.float32)
+    for group, (start, end) in enumerate(pairwise(starts.tolist())):
+        place = start + 2 * (count // step) + 8
+        if place < end:
+            bounds[group] = sampled[order[place]]
+    inside = values >= bounds[groups]
+    short = np.bincount(groups[inside], minlength=size) < np.minimum(
+        count, np.bincount(groups, minlength=size)
+    )
+    if short.any():  # the sample was not like the rest
+        inside |= short[groups]
+    return np.flatnonzero(inside)
 
 
 def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> IdArray:
@@ -96,45 +254,6 @@ def _given(query: RowQuery, last: int) -> IdArray:
     return known[::-1] if query.descending else known
 
 
-def _rare(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
-    """Return the undecided rows of the run; labels with the fewest decisions take turns, surest first.
-
-    Rows that no label fits come last, in turns by the label that is the nearest.
-    """
-    assert query.run_id is not None
-    scores = scored.get(connection, query.run_id)
-    ids = scores.ids(last)
-    ids = ids[~conditions.mask(fetch_ids(connection, decisions.ids_decided()), last)[ids]]
-    top, confidence = scores.top[ids], scores.confidence[ids].astype(np.float32)
-    run = runs.get(connection, query.run_id)
-    counts = decisions.label_counts(connection)
-    decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
-    fits = runs.given(connection, run, scored)[ids] >= 0
-    turns = [
-        some[rare_label(top[some], confidence[some], decided)] for some in map(np.flatnonzero, (fits, ~fits))
-    ]
-    known: IdArray = ids[np.concatenate(turns)]
-    return known[::-1] if query.descending else known
-
-
-def _by_score(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> IdArray:
-    assert query.run_id is not None
-    scores = scored.get(connection, query.run_id)
-    ids = scores.ids(last)
-    direction = -1 if query.descending else 1
-    match query.order:
-        case RowOrder.CONFIDENCE:
-            order = np.argsort(direction * scores.confidence[ids], kind="stable")
-        case RowOrder.MARGIN:
-            order = np.argsort(direction * scores.margin[ids], kind="stable")
-        case _:
-            run = runs.get(connection, query.run_id)
-            places = runs.given(connection, run, scored)[ids]
-            places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels
-            order = np.lexsort((-scores.confidence[ids], direction * places))
-    return ids[order]
-
-
 def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
     label_set = active_set(connection)
     places = {label.id: place for place, label in enumerate(label_set.labels)} if label_set else {}
@@ -154,6 +273,24 @@ def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]
 
 def _directed(column: sa.ColumnElement[Any], query: RowQuery) -> sa.ColumnElement[Any]:
     return column.desc() if query.descending else column.asc()
+
+
+def _by_random(ids: IdArray, seed: int, count: int | None) -> IdArray:
+    """Return ``ids`` by a number for each that depends on it and ``seed`` alone; see `first_ids`."""
+    short = count is not None and 4 * count < len(ids)
+    most = np.uint64((2**64 - 1) // len(ids) * (2 * count + 64)) if short and count else None
+    if most is not None:
+        few = [some[_random_keys(some, seed) <= most] for some in _slices(ids)]
+        first = np.concatenate(few)
+        if count is not None and len(first) >= count:
+            ids = first
+    return ids[np.argsort(_random_keys(ids, seed), kind="stable")]
+
+
+def _slices(ids: IdArray) -> Iterator[IdArray]:
+    """Give parts that stay in the cache of a processor."""
+    for start in range(0, len(ids), _SLICE):
+        yield ids[start : start + _SLICE]
 
 
 def _random_keys(ids: IdArray, seed: int) -> NDArray[np.uint64]:

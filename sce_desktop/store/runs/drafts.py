@@ -50,7 +50,7 @@ class Draft:
         drafted = np.flatnonzero(self.top >= 0)
         mine = drafted[~_has(scored, drafted)]
         kept = len(scored.top)
-        top = np.full(size, -1, scored.top.dtype)
+        top = np.full(size, -1, np.int32)
         confidence = np.zeros(size, scored.confidence.dtype)
         margin = np.zeros(size, scored.margin.dtype)
         none = np.zeros(size, bool)

@@ -70,8 +70,9 @@ def _by_model(
     places = [place for place, label in enumerate(run.labels) if label.id in used]
     ids = said.ids(last)
     confidence = said.confidence[ids]
+    threshold = None if threshold is None else np.float64(threshold)  # compared as such
     none = scoring.none_fits(confidence, said.none[ids], threshold=threshold, multi_label=run.multi_label)
-    return ids[(confidence >= (threshold or 0)) & ~none & np.isin(said.top[ids], places)]
+    return ids[(confidence >= np.float64(threshold or 0)) & ~none & np.isin(said.top[ids], places)]
 
 
 def by_source(

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
+from numpy.typing import NDArray
 
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
@@ -216,7 +217,7 @@ def arrays(scored_rows: Scored) -> RunArrays:
     confidence, margin = (
         column[ids].astype(np.float32) for column in (scored_rows.confidence, scored_rows.margin)
     )
-    return RunArrays(ids, scored_rows.top[ids], confidence, margin)
+    return RunArrays(ids, scored_rows.top[ids].astype(np.int64), confidence, margin)
 
 
 def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
@@ -236,7 +237,7 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
     return ids, probabilities
 
 
-def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> IdArray:
+def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> NDArray[np.int16] | NDArray[np.int32]:
     """Return the place of the label that ``run`` gives each row, by row id from 0 to the last it has scored.
 
     -1 where it says nothing, -2 where it says that no label fits.
@@ -244,9 +245,13 @@ def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> IdArray:
     scored_rows = scored.get(connection, run.id)
     (threshold,) = raw(connection).execute("SELECT threshold FROM project").fetchone()
     none = scoring.none_fits(
-        scored_rows.confidence, scored_rows.none, threshold=threshold, multi_label=run.multi_label
+        scored_rows.confidence,
+        scored_rows.none,
+        threshold=None if threshold is None else np.float64(threshold),
+        multi_label=run.multi_label,
     )
-    places: IdArray = np.where((scored_rows.top >= 0) & none, -2, scored_rows.top)
+    places = scored_rows.top.copy()
+    places[(places >= 0) & none] = -2
     return places
 
 

@@ -6,21 +6,31 @@ by now says whether they are up to date, and what came since is read alone.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.i18n import _
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
-from sce_desktop.store.sql import fetch_columns, fetch_ids
+from sce_desktop.store.repair.stored import Malformed
+from sce_desktop.store.sql import fetch_ids, numbers_in
 
-_MOST_KEPT_RUNS: Final = 4  # runs; 20 MB each for a million rows
+_MOST_KEPT_RUNS: Final = 4  # runs; 11 MB each for a million rows
+_MOST_KEPT_ROWS: Final = 25_000_000  # of all runs that are kept; the one asked for last stays
+_PART: Final = 100_000  # records that are read at once
+_LOOKED_AT: Final = 2_000  # records by which margins are parted
+_WHOLE: Final = 2.0**62  # a float32 times it is a whole number ...
+_SMALL: Final = 2.0**-38  # ... from here up
+_MOST_SHORT: Final = np.iinfo(np.int16).max
 _scores = schema.scores
 
 
@@ -29,9 +39,9 @@ class Scored:
     """What a run says about every row, by row id from 0 to the last one that it has scored at least."""
 
     count: int  # rows that it has scored
-    top: IdArray  # 0-based places in the run's labels; -1 where it says nothing
-    confidence: NDArray[np.float64]
-    margin: NDArray[np.float64]
+    top: NDArray[np.int16] | NDArray[np.int32]  # 0-based places in the run's labels; -1 where it says nothing
+    confidence: FloatArray
+    margin: FloatArray
     none: NDArray[np.bool_]  # whether the model itself says that no label fits
 
     def ids(self, last: int) -> IdArray:
@@ -39,7 +49,9 @@ class Scored:
         return np.flatnonzero(self.top[: last + 1] >= 0)
 
 
-_NOTHING: Final = Scored(0, np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, bool))
+_NOTHING: Final = Scored(
+    0, np.empty(0, np.int16), np.empty(0, np.float32), np.empty(0, np.float32), np.empty(0, bool)
+)
 
 
 class ScoredRuns:
@@ -47,6 +59,7 @@ class ScoredRuns:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._reading = threading.Lock()
         self._kept: OrderedDict[tuple[int, str], tuple[Scored, int]] = OrderedDict()
 
     @property
@@ -62,20 +75,33 @@ class ScoredRuns:
             return _NOTHING
         count, key = found[0], (run_id, found[1])  # an id may be given again
         with self._lock:
+            before, _seen = self._kept.get(key, (_NOTHING, 0))
+        if before.count == count:
+            return before
+        with self._reading:  # who comes meanwhile waits, and does not read the same again
+            return self._read(connection, run_id, key, count)
+
+    def _read(self, connection: sa.Connection, run_id: int, key: tuple[int, str], count: int) -> Scored:
+        plain = raw(connection)
+        with self._lock:
             before, seen = self._kept.get(key, (_NOTHING, 0))
         if before.count == count:
             return before
         (newest,) = plain.execute("SELECT coalesce(max(rowid), 0) FROM scores").fetchone()
         now = _grown(before, _since(connection, run_id, seen)) if 0 < before.count < count else _NOTHING
         if now.count != count:  # the first time, or places of a removed run were taken again
-            now = _grown(_NOTHING, _all(connection, run_id))
+            now = _grown(_NOTHING, _all(connection, run_id, count))
         with self._lock:
             if before.count < count:  # else this connection sees an earlier state
                 self._kept[key] = (now, newest)
                 self._kept.move_to_end(key)
-            while len(self._kept) > _MOST_KEPT_RUNS:
+            while len(self._kept) > 1 and self._are_many():
                 self._kept.popitem(last=False)
         return now
+
+    def _are_many(self) -> bool:
+        rows = sum(len(scored.top) for scored, _ in self._kept.values())
+        return len(self._kept) > _MOST_KEPT_RUNS or rows > _MOST_KEPT_ROWS
 
 
 def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
@@ -90,31 +116,92 @@ def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
     return [ids.astype(np.int64), top.astype(np.int64), confidence, margin, none.astype(bool)]
 
 
-def _all(connection: sa.Connection, run_id: int) -> list[Any]:
+def _all(connection: sa.Connection, run_id: int, count: int) -> list[Any]:
     """Return the same of every record, from three indexes that hold all of it: the records are large.
 
-    What was stored is float32; as such it comes back whole, though SQLite writes 15 digits.
+    They are read in parts, so that their texts take little room and parsing them stops the window for some
+    milliseconds at a time. What was stored is float32, and comes back whole.
     """
-    of_run = _scores.c.run_id == run_id
-    tops = sa.select(_scores.c.row_id, _scores.c.top, _scores.c.confidence).where(of_run)
-    ids, top, confidence = fetch_columns(connection, tops, (np.int64, np.int64, np.float32))
-    order = np.argsort(ids)
-    margins = sa.select(_scores.c.row_id, _scores.c.margin).where(of_run)
-    others, margin = fetch_columns(connection, margins, (np.int64, np.float32))
-    unfitting = fetch_ids(connection, sa.select(_scores.c.row_id).where(of_run, sa.text("none >= 0.5")))
-    none = np.isin(ids[order], unfitting)
-    return [ids[order], top[order], confidence[order], margin[np.argsort(others)], none]
+    plain = raw(connection)
+    (labels,) = plain.execute("SELECT json_array_length(labels) FROM runs WHERE id = ?", (run_id,)).fetchone()
+    pieces = max(1, count // (_PART * max(1, labels)))
+    bounds = [-1.0, *np.linspace(0, 1, pieces + 1)[1:-1].tolist(), 2.0]
+    tops = [
+        [np.full(len(ids), place, np.int32), ids, confidence]
+        for place in range(labels)
+        for low, high in pairwise(bounds)
+        for ids, confidence in [_values(plain, "confidence", (run_id, place, low, high), "AND top = ?")]
+    ]
+    top, ids, confidence = _joined(tops, (np.int32, np.int64, np.float32))
+    bounds = [-1.0, *_quantiles(plain, run_id, count), 2.0]
+    margins = [_values(plain, "margin", (run_id, low, high), "") for low, high in pairwise(bounds)]
+    others, margin = _joined(margins, (np.int64, np.float32))
+    unfitting = fetch_ids(
+        connection, sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id, sa.text("none >= 0.5"))
+    )
+    size = max(int(ids.max(initial=-1)), int(others.max(initial=-1))) + 1
+    by_row = np.zeros(size, np.float32)
+    by_row[others] = margin
+    none = np.zeros(size, bool)
+    none[unfitting[unfitting < size]] = True
+    if len(ids) != len(others):
+        raise Malformed(_("something in it is not a number"))
+    return [ids, top, confidence, by_row[ids], none[ids]]
+
+
+def _quantiles(plain: sqlite3.Connection, run_id: int, count: int) -> list[float]:
+    """Return margins that part the records of a run into pieces of some 100,000, about."""
+    wanted = count // _PART
+    if wanted < 2:
+        return []
+    (last,) = plain.execute("SELECT max(rowid) FROM scores").fetchone()
+    places = np.linspace(1, last, min(_LOOKED_AT, count), dtype=np.int64).tolist()
+    found = plain.execute(
+        f"SELECT margin FROM scores WHERE rowid IN ({', '.join(map(str, places))}) AND +run_id = ?", (run_id,)
+    )
+    known = [value for (value,) in found if isinstance(value, float)]
+    return np.unique(np.quantile(known, np.linspace(0, 1, wanted + 1)[1:-1])).tolist() if known else []
+
+
+def _values(plain: sqlite3.Connection, column: str, where: tuple[Any, ...], more: str) -> list[Any]:
+    """Return row ids and values of a column that is above one bound, and no more than the next.
+
+    SQLite writes and numpy reads a whole number three times as fast as a fraction.
+    """
+    records = f"SELECT row_id, {column} AS value FROM scores WHERE run_id = ? {more}"
+    records += f" AND {column} > ? AND {column} <= ?"
+    ids, values, numbers, small = plain.execute(
+        f"SELECT group_concat(row_id), group_concat(CAST(value * {_WHOLE} AS INTEGER)),"
+        f" sum(typeof(value) IN ('real', 'integer')), sum(value > 0 AND value < {_SMALL}) FROM ({records})",
+        where,
+    ).fetchone()
+    found = [numbers_in(ids, np.int64), numbers_in(values, np.int64).astype(np.float64) / _WHOLE]
+    if len(found[0]) != len(found[1]) or len(found[0]) != (numbers or 0):
+        raise Malformed(_("something in it is not a number"))
+    if small:  # a whole number of them has not all of their digits
+        exact = plain.execute(f"{records} AND {column} < {_SMALL}", where).fetchall()
+        places = {row_id: place for place, row_id in enumerate(found[0].tolist())}
+        for row_id, value in exact:
+            found[1][places[row_id]] = value
+    return [found[0], found[1].astype(np.float32)]
+
+
+def _joined(parts: list[list[Any]], dtypes: tuple[Any, ...]) -> list[Any]:
+    columns = zip(*parts, strict=True) if parts else ((),) * len(dtypes)
+    return [
+        np.concatenate([np.empty(0, dtype), *column]) for column, dtype in zip(columns, dtypes, strict=True)
+    ]
 
 
 def _grown(before: Scored, records: list[Any]) -> Scored:
     ids, top, confidence, margin, none = records
-    size = max(len(before.top), int(ids.max(initial=-1)) + 1)
     kept = len(before.top)
+    size = max(kept, int(ids.max(initial=-1)) + 1)
     result = Scored(
         before.count + len(ids),
-        np.full(size, -1, np.int64),
-        np.zeros(size),
-        np.zeros(size),
+        np.full(size, -1, np.int32 if top.max(initial=0) > _MOST_SHORT else before.top.dtype),
+        np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
         np.zeros(size, bool),
     )
     for old, new, values in (

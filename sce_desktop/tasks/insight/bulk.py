@@ -7,7 +7,7 @@ So are rows without text, about which there is nothing to say.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -59,8 +59,24 @@ def count_relabelled(project: Project, row_ids: Sequence[int], answer: Answer) -
 def decide_all(
     project: Project, answers: Mapping[int, Answer], *, queue: str, progress: Progress
 ) -> BulkOutcome:
-    """Give each row its answer, but for those left out (`BulkOutcome`) and those decided since this began.
+    """Give each row its answer; see `decide_each`."""
+    row_ids = np.fromiter(answers, np.int64, len(answers))
+    return decide_each(
+        project, row_ids, lambda place: answers[int(row_ids[place])], queue=queue, progress=progress
+    )
 
+
+def decide_each(
+    project: Project,
+    row_ids: IdArray,
+    answer_at: Callable[[int], Answer],
+    *,
+    queue: str,
+    progress: Progress,
+) -> BulkOutcome:
+    """Give ``row_ids`` (n,) their answers, but for those left out (`BulkOutcome`) and decided meanwhile.
+
+    ``answer_at`` returns the answer of the row at a place: of millions of rows they are not held at once.
     The history has one action for it, unless the user does something in between: then it goes on as another.
     Until it is through, stopped or failed the project knows it as unfinished: whoever opens it after a crash
     can tell (`Project.interrupted`).
@@ -71,29 +87,33 @@ def decide_all(
         ValueError: A row or a label is not in the project, or the labels do not fit the decision.
     """
     since = _Since()
-    sampled = set(sampled_rows(project).tolist())
-    blank = set(project.row_ids(RowQuery(blank=True)).tolist()) & answers.keys()
-    wanted = [row_id for row_id in answers if row_id not in sampled and row_id not in blank]
+    blank = np.isin(row_ids, project.row_ids(RowQuery(blank=True)))
+    sampled = ~blank & np.isin(row_ids, sampled_rows(project))
+    wanted = np.flatnonzero(~sampled & ~blank)
     done, relabelled, action = 0, 0, None
     try:
         for start in range(0, len(wanted), STEP):
             progress.check()
-            some = wanted[start : start + STEP]
+            places = wanted[start : start + STEP].tolist()
+            answers = {int(row_ids[place]): answer_at(place) for place in places}
             moment = now()
-            known = project.annotations(some)
+            known = project.annotations(list(answers))
             meanwhile = since.spans()
             newer = {i for i, one in known.items() if any(a < one.decided_at <= b for a, b in meanwhile)}
-            chosen = [_annotation(i, answers[i], moment, queue) for i in some if i not in newer]
+            chosen = [_annotation(i, one, moment, queue) for i, one in answers.items() if i not in newer]
             last = start + STEP >= len(wanted)
             action = project.annotate_part(chosen, last=last, action=action)
             done += len(chosen)
-            relabelled += sum(_replaces(answers[i], known[i]) for i in some if i in known and i not in newer)
+            relabelled += sum(
+                _replaces(one, known[i]) for i, one in answers.items() if i in known and i not in newer
+            )
             progress.report(done, len(wanted), stage=_("labelling rows"))
     except BaseException:
         with suppress(UserError):  # the disk may be full: then opening the project tells how far it came
             project.end_parts()
         raise
-    return BulkOutcome(done, len(answers) - len(wanted) - len(blank), len(blank), relabelled)
+    spared = int(np.count_nonzero(sampled))
+    return BulkOutcome(done, spared, int(np.count_nonzero(blank)), relabelled)
 
 
 class _Since:

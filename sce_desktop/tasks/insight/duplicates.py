@@ -19,6 +19,8 @@ from sce_desktop.tasks.insight.bulk import Answer, BulkOutcome, decide_all
 from sce_desktop.tasks.insight.neighbours import NEAR, copies, near_copies
 
 SHOWN: Final = 400
+MOST_COMPARED: Final = 1_000_000
+"""Of a larger project so many rows are compared, the first ones: texts of all would fill the memory."""
 _BATCH: Final = 5000
 
 
@@ -54,10 +56,12 @@ class GroupAnswers:
 def find_groups(project: Project, similarity: float = NEAR, *, progress: Progress) -> list[CopyGroup]:
     """Return the groups of copies and near copies among the rows with text, the largest first.
 
+    No more than the first `MOST_COMPARED` rows are compared.
+
     Raises:
         Cancelled: The user stopped.
     """
-    ids = project.row_ids(RowQuery(blank=False))
+    ids = project.row_ids(RowQuery(blank=False))[:MOST_COMPARED]
     texts: list[str] = []
     for start in range(0, len(ids), _BATCH):
         progress.check()

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 AnyArray = TypeVar("AnyArray", bound=NDArray[Any])
 FITTED: Final = 20_000
 """Components are found on so many rows, drawn at random, and serve for all."""
+MOST_MAPPED: Final = 1_000_000
+"""Of a larger project so many rows, drawn at random, are on the map."""
 UMAP_FITTED: Final = 50_000
 NO_UMAP: Final = N_("UMAP is not installed: run pip install 'sce-desktop[map]', or use PCA.")
 _LEAST_FITTED: Final = 100  # rows; of fewer in a sample all that there are get a look
@@ -46,7 +48,8 @@ class RowMap:
     method: Method
     row_ids: IdArray
     places: FloatArray  # between -1 and 1
-    missing: int  # rows with text but without a vector
+    missing: int  # rows with text but without a vector, of those that were to be on it
+    sampled_from: int = 0  # rows with text that a sample was drawn from; 0: it was not, all are meant
 
 
 def map_rows(
@@ -54,13 +57,16 @@ def map_rows(
 ) -> RowMap:
     """Lay out all rows whose text vector is known. Nothing is embedded.
 
+    Of more than `MOST_MAPPED` rows a random sample is laid out, the same every time.
     By principal components the vectors are never all in memory: of 1,000,000 rows they would fill 1.5 GB.
 
     Raises:
         UserError: No row has a vector, or UMAP is not installed.
         Cancelled: The user stopped.
     """
-    wanted = project.row_ids(RowQuery(blank=False))
+    wanted, sampled_from = project.row_ids(RowQuery(blank=False)), 0
+    if len(wanted) > MOST_MAPPED:
+        wanted, sampled_from = np.sort(_some(wanted, MOST_MAPPED, seed)), len(wanted)
     if method == "pca" and len(wanted) > FITTED:
         sample = _some(wanted, FITTED, seed)
         fitted_on = [v for _, v in vector_batches(project, known, sample, progress=progress)]
@@ -71,13 +77,14 @@ def map_rows(
                 ids.append(some_ids)
                 parts.append(model.transform(vectors).astype(np.float32))
             row_ids = np.concatenate(ids)
-            return RowMap(method, row_ids, _framed(np.concatenate(parts)), len(wanted) - len(row_ids))
+            places = _framed(np.concatenate(parts))
+            return RowMap(method, row_ids, places, len(wanted) - len(row_ids), sampled_from)
     row_ids, vectors = project_vectors(project, known, wanted, progress=progress)
     if method == "pca":
         places = pca_map(vectors, seed=seed)
     else:
         places = umap_map(vectors, seed=seed, progress=progress)
-    return RowMap(method, row_ids, places, len(wanted) - len(row_ids))
+    return RowMap(method, row_ids, places, len(wanted) - len(row_ids), sampled_from)
 
 
 def has_umap() -> bool:

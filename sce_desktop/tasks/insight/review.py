@@ -10,26 +10,30 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ACCEPTED, Origin, Row
 from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.readings import ColumnValues
 from sce_desktop.core.runs import Run
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.evidence import learned_rows
-from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_all, sampled_rows
+from sce_desktop.tasks.insight.bulk import BulkOutcome, decide_each, sampled_rows
 from sce_desktop.tasks.one_state import one_state
 
 EXAMPLES: Final = 10
+_PART: Final = 20_000  # rows whose probabilities are read at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Acceptance:
-    """Undecided rows whose prediction is confident enough. ``given`` (m, K) says which labels each gets."""
+    """Undecided rows (m,) whose prediction is confident enough, and the labels (p,) that they get.
+
+    No probability of any row is held: of ten million rows with twenty labels they fill 800 MB.
+    """
 
     run: Run
     row_ids: IdArray  # (m,) in file order
-    given: NDArray[np.bool_]
-    probabilities: FloatArray  # (m, K)
+    ends: IdArray  # (m,): where in ``places`` the labels of a row end; they begin where those of the last do
+    places: NDArray[np.int32]  # (p,) of the labels in the run
 
     def __len__(self) -> int:
         return len(self.row_ids)
@@ -37,44 +41,96 @@ class Acceptance:
     @property
     def counts(self) -> dict[int, int]:
         """How many rows each label gets, by label id; those that get none are left out."""
-        sums = self.given.sum(axis=0).tolist()
+        sums = np.bincount(self.places, minlength=len(self.run.labels)).tolist()
         return {
             label.id: count
             for label, count in zip(self.run.labels, sums, strict=True)
             if count and label.id is not None
         }
 
+    def places_of(self, place: int) -> NDArray[np.int32]:
+        """The places in the run of the labels that the row at ``place`` gets."""
+        start = int(self.ends[place - 1]) if place else 0
+        return self.places[start : int(self.ends[place])]
+
     def labels_of(self, place: int) -> tuple[int, ...]:
         """The ids of the labels that the row at ``place`` gets."""
-        ids = [self.run.labels[int(column)].id for column in np.flatnonzero(self.given[place])]
+        ids = [self.run.labels[column].id for column in self.places_of(place).tolist()]
         return tuple(label_id for label_id in ids if label_id is not None)
 
 
 @one_state
-def acceptable(project: Project, run: Run, query: RowQuery, confidence: float) -> Acceptance:
+def acceptable(
+    project: Project,
+    run: Run,
+    query: RowQuery,
+    confidence: float,
+    *,
+    among: IdArray | None = None,
+    progress: Progress | None = None,
+) -> Acceptance:
     """Return the undecided rows of ``query`` with a prediction of at least ``confidence``.
 
     With several labels a row, every label with a probability that high is taken. Rows of a random sample are
     left out: they are decided by a person, or they prove nothing. So are rows that no label
-    fits, as the model says, and labels that are not in use any more.
+    fits, as the model says, and labels that are not in use any more. ``among``: only these rows.
     """
-    ids, matrix = project.run_matrix(run.id)
-    wanted = np.isin(ids, project.row_ids(query))
-    open_ids = project.row_ids(RowQuery(state=RowState.UNLABELLED, blank=False))
-    wanted &= np.isin(ids, open_ids)
-    wanted &= ~np.isin(ids, sampled_rows(project))
-    wanted &= ~np.isin(ids, project.unfitting_ids(run.id))
-    ids, matrix = ids[wanted], matrix[wanted]
+    progress = progress or SilentProgress()
+    scores = project.run_arrays(run.id)
+    last = max(int(scores.row_ids[-1]), 1) if len(scores.row_ids) else 0
+    wanted = np.zeros(last + 1, bool)
+    wanted[scores.row_ids] = scores.confidence >= np.float32(confidence)
+    for kept in (query, RowQuery(state=RowState.UNLABELLED, blank=False)):
+        if kept == RowQuery():
+            continue
+        progress.check()
+        inside = np.zeros(last + 1, bool)
+        ids = project.row_ids(kept)
+        inside[ids[ids <= last]] = True
+        wanted &= inside
+    if among is not None:
+        inside = np.zeros(last + 1, bool)
+        inside[among[among <= last]] = True
+        wanted &= inside
+    for left_out in (sampled_rows(project), project.unfitting_ids(run.id)):
+        wanted[left_out[left_out <= last]] = False
     label_set = project.label_set()
     used = {label.id for label in label_set.labels} if label_set else set()
-    given = matrix >= confidence
-    if not run.multi_label:
-        best = np.zeros_like(given)
-        best[np.arange(len(matrix)), matrix.argmax(axis=1)] = True
-        given &= best
-    given &= np.array([label.id in used for label in run.labels])
-    kept = given.any(axis=1)
-    return Acceptance(run, ids[kept], given[kept], matrix[kept])
+    in_use = np.array([label.id in used for label in run.labels])
+    if run.multi_label:
+        return _several(project, run, np.flatnonzero(wanted), confidence, in_use, progress)
+    chosen = wanted[scores.row_ids] & in_use[scores.top]
+    ids, places = scores.row_ids[chosen], scores.top[chosen].astype(np.int32)
+    return Acceptance(run, ids, np.arange(1, len(ids) + 1), places)
+
+
+def _several(
+    project: Project,
+    run: Run,
+    ids: IdArray,
+    confidence: float,
+    in_use: NDArray[np.bool_],
+    progress: Progress,
+) -> Acceptance:
+    """Return what of several labels a row is accepted, reading probabilities in parts."""
+    found, sizes, places = [], [], []
+    for start in range(0, len(ids), _PART):
+        progress.check()
+        some = ids[start : start + _PART]
+        known = project.scores(run.id, some)
+        some = some[[row_id in known for row_id in some.tolist()]]
+        if not len(some):
+            continue
+        given = np.array([known[row_id].probabilities for row_id in some.tolist()]) >= np.float32(confidence)
+        given &= in_use
+        rows, columns = np.nonzero(given)
+        sizes.append(np.bincount(rows, minlength=len(some)))
+        places.append(columns.astype(np.int32))
+        found.append(some)
+    if not found:
+        return Acceptance(run, ids[:0], ids[:0], np.empty(0, np.int32))
+    row_ids, counts = np.concatenate(found), np.concatenate(sizes)
+    return Acceptance(run, row_ids[counts > 0], np.cumsum(counts[counts > 0]), np.concatenate(places))
 
 
 def examples(
@@ -82,11 +138,16 @@ def examples(
 ) -> list[tuple[Row, tuple[int, ...], float]]:
     """Return ten rows of ``found`` at random, the labels they get and the least of their probabilities."""
     rng = np.random.default_rng(seed)
-    places = np.sort(rng.permutation(len(found))[:EXAMPLES])
-    rows = project.rows(found.row_ids[places])
+    places = np.sort(rng.choice(len(found), size=min(EXAMPLES, len(found)), replace=False))
+    ids = found.row_ids[places]
+    scores = project.scores(found.run.id, ids)
     return [
-        (row, found.labels_of(place), float(found.probabilities[place][found.given[place]].min()))
-        for row, place in zip(rows, places.tolist(), strict=True)
+        (
+            row,
+            found.labels_of(place),
+            float(scores[row.id].probabilities[found.places_of(place)].min()),
+        )
+        for row, place in zip(project.rows(ids), places.tolist(), strict=True)
     ]
 
 
@@ -95,8 +156,7 @@ def accept(project: Project, found: Acceptance, *, queue: str = ACCEPTED, progre
 
     They count as decided in bulk: figures and exports keep them apart from what a person looked at.
     """
-    wanted = {row_id: found.labels_of(place) for place, row_id in enumerate(found.row_ids.tolist())}
-    return decide_all(project, wanted, queue=queue, progress=progress)
+    return decide_each(project, found.row_ids, found.labels_of, queue=queue, progress=progress)
 
 
 @one_state

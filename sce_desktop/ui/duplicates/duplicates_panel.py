@@ -39,7 +39,7 @@ from sce_desktop.core.colours import colour_of
 from sce_desktop.core.i18n import _, ngettext, percent
 from sce_desktop.core.text import menu_text
 from sce_desktop.tasks.insight.bulk import Answer
-from sce_desktop.tasks.insight.duplicates import CopyGroup, GroupAnswers
+from sce_desktop.tasks.insight.duplicates import MOST_COMPARED, CopyGroup, GroupAnswers
 from sce_desktop.tasks.insight.neighbours import NEAR
 from sce_desktop.ui.duplicates.duplicates_model import (
     KIND,
@@ -221,13 +221,25 @@ class DuplicatesPanel(QWidget):
     def _show_facts(self) -> None:
         groups, answers = self.model.groups, self.model.answers
         if not groups:
-            self.facts.setText(_("No two rows are that similar."))
+            none = _("No two rows are that similar.")
+            self.facts.setText(f"{none} {self._compared()}".rstrip())
             return
         in_groups = rows(sum(len(group.row_ids) for group in groups))
         facts = ngettext("{count} group, {rows}.", "{count} groups, {rows}.", len(groups), rows=in_groups)
         if contradictory := sum(found.contradictory for found in answers):
             facts += " " + ngettext("{count} is contradictory.", "{count} are contradictory.", contradictory)
-        self.facts.setText(facts)
+        self.facts.setText(f"{facts} {self._compared()}".rstrip())
+
+    def _compared(self) -> str:
+        """Say which rows were compared, where they are not all."""
+        project = self._workspace.project
+        if project is None or project.row_count() <= MOST_COMPARED:
+            return ""
+        return ngettext(
+            "Only the first {count} row was compared.",
+            "Only the first {count} rows were compared.",
+            MOST_COMPARED,
+        )
 
     # --- how rows are labelled ------------------------------------------------------------------------------
 

@@ -264,6 +264,14 @@ class MapPanel(QWidget):
         if data.map is None:
             return ""
         sentences = [ngettext("{count} row on the map.", "{count} rows on the map.", len(data.points))]
+        if data.map.sampled_from:
+            sentences.append(
+                ngettext(
+                    "They are a random sample of {count} row.",
+                    "They are a random sample of {count} rows.",
+                    data.map.sampled_from,
+                )
+            )
         if (painted := len(self.view.painted)) < len(data.points):
             sentences.append(
                 ngettext(

@@ -283,7 +283,7 @@ class FilterBar(FilterMenus):
             self._workspace.project,
             RowQuery(compare=pair, disagree=True),
             title=_("Counting rows"),
-            worker="reads",
+            worker=self._workspace.counts_in(),
             quiet=True,
         )
         job.finished.connect(self._on_disagreement)

@@ -15,6 +15,7 @@ from sce_desktop.controllers.projects import Projects
 from sce_desktop.controllers.purge_work import PurgePreview
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.workspace import Workspace
+from sce_desktop.core.arrays import ManyRows
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.query import RowOrder
@@ -100,7 +101,10 @@ class PurgeDialog(ProjectDialog):
         if asked is not None and asked.rows:
             return asked.rows
         current = self._navigation.current_row
-        return self._navigation.selected or (() if current is None else (current,))
+        selected = self._navigation.selected
+        if isinstance(selected, ManyRows):
+            return ()  # what is filtered, or all, is on the list
+        return selected or (() if current is None else (current,))
 
     def _fill_choices(self, asked: PurgeScope | None) -> None:
         if len(self._rows) == 1:

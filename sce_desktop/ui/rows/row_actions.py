@@ -16,6 +16,7 @@ from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.arrays import ManyRows
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.purging import PurgeScope
@@ -56,6 +57,8 @@ class RowActions:
         self._add(menu, _("None of these"), "none", lambda: self._decide(ids, Decision.NONE))
         self._add(menu, _("Skip"), "skip", lambda: self._decide(ids, Decision.SKIPPED))
         self._add(menu, _("Undo the label"), "undo", lambda: self._edits.clear_decision(ids))
+        if isinstance(ids, ManyRows):
+            return menu  # no text box, no mark and no list of names is for millions
         menu.addSeparator()
         self._add(menu, _("Flag"), "flag", lambda: self._mark(ids, True))
         self._add(menu, _("Remove flag"), "", lambda: self._mark(ids, False))

@@ -64,6 +64,10 @@ class RowPages(QObject):
         self._shown = range(0)
         self._pages.update(pages)
 
+    def take_ids(self, ids: IdArray) -> None:
+        """Know the numbers of all rows, of which the first ones are here."""
+        self.ids = ids
+
     def clear(self) -> None:
         """Hold no page; the rows stay."""
         self._pages.clear()
@@ -101,8 +105,8 @@ class RowPages(QObject):
                 self._want(number)
 
     def _want(self, number: int) -> None:
-        if number in self._wanted:
-            return
+        if number in self._wanted or not self.ids[number * PAGE : number * PAGE + 1].any():
+            return  # of a row that has no number yet
         self._wanted.append(number)
         if self._job is None and not self._soon.isActive():
             self._soon.start()
@@ -158,9 +162,13 @@ class RowPages(QObject):
         self.outdate_reading()
         project = self._workspace.project
         assert project is not None
-        places = np.flatnonzero(np.isin(self.ids, row_ids, kind="sort"))  # for few: no table of all ids
-        here = [divmod(int(place), PAGE) for place in places]
-        here = [(number, at) for number, at in here if at < len(self._pages.get(number, ()))]
+        wanted = set(row_ids)
+        here = [
+            (number, at)
+            for number, page in self._pages.items()
+            for at, row in enumerate(page)
+            if row.id in wanted
+        ]
         rows = rows_data.reload_people(project, [self._pages[number][at] for number, at in here])
         for (number, at), row in zip(here, rows, strict=True):
             self._pages[number][at] = row

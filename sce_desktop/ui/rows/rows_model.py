@@ -28,7 +28,7 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import column_title, leads_to_open, starts_over
-from sce_desktop.controllers.rows_data import PAGE, RowData
+from sce_desktop.controllers.rows_data import MANY_ROWS, PAGE, FoundRows, RowData
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import IdArray
@@ -49,6 +49,7 @@ SORTED = {  # what a click on the heading of a column does; None: nobody has loo
     Kind.NUMBER: N_("Click to sort by number."),
     Kind.DATE: N_("Click to sort by date."),
 }
+_LOOKED_AROUND = 20_000  # rows around the last one, before all are looked at
 _MOST_IN_TIP = 2_000  # characters
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -70,6 +71,7 @@ class RowsModel(QAbstractTableModel):
     """Follows the query, the runs and the annotations."""
 
     idsChanged = Signal()  # after the reset for a query
+    completed = Signal()  # rows behind the first ones have their places now
     searching = Signal(object)  # whether a query is being answered
     aged = Signal()  # rows may no longer be those, or in the order, that the query asks for
 
@@ -93,6 +95,8 @@ class RowsModel(QAbstractTableModel):
         self.pages.asking.connect(self._on_asking)
         self.pages.answered.connect(self._on_answered)
         self._find: Job | None = None
+        self._rest: Job | None = None  # finds the rows behind the first ones
+        self._place = 0  # where a row was that was looked for: the next one is near it
         self._asked: RowQuery | None = None  # what ``_find`` answers
         self._aged_since = False  # whether what rows say has changed since it was asked
         self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
@@ -252,8 +256,16 @@ class RowsModel(QAbstractTableModel):
         """Return where the row ``row_id`` is in the table; None if the query did not find it."""
         if row_id is None:
             return None
+        near = max(0, self._place - _LOOKED_AROUND)
+        around = np.flatnonzero(self.ids[near : self._place + _LOOKED_AROUND] == row_id)
+        if len(around):
+            self._place = near + int(around[0])
+            return self._place
         places = np.flatnonzero(self.ids == row_id)
-        return int(places[0]) if len(places) else None
+        if not len(places):
+            return None
+        self._place = int(places[0])
+        return self._place
 
     def set_shown(self, first: int, last: int) -> None:
         """Say which rows are on the screen: their pages are kept up to date.
@@ -268,9 +280,12 @@ class RowsModel(QAbstractTableModel):
         project = self._workspace.project
         if project is None:
             return
-        drop(self._find)
+        drop(self._find, self._rest)
+        self._rest = None
         query = self._navigation.query
         from_top = starts_over(query, self.query)
+        # What has to read a column of every row first takes seconds: it is seen, and can be stopped.
+        long = project.row_count() > MANY_ROWS and project.must_read(query)
         job = self._workspace.submit(
             rows_data.find_rows,
             project,
@@ -280,13 +295,15 @@ class RowsModel(QAbstractTableModel):
             self.labels,
             to_open=from_top and leads_to_open(query),
             columns=self._own,
+            before=self.ids,
             title=_("Finding rows"),
-            worker="reads",
+            worker="orders" if long else "reads",
             first=True,
-            quiet=True,
+            quiet=not long,
             notify_failure=False,
         )
         job.finished.connect(self._on_found)
+        job.cancelled.connect(self._on_stopped)
         job.failed.connect(self._on_no_answer)
         self._find, self._asked, self._aged_since = job, query, False
         self.pages.label_ids = [label.id for label in self.labels]
@@ -295,25 +312,76 @@ class RowsModel(QAbstractTableModel):
     # --- queries -------------------------------------------------------------------------------------------
 
     @Slot(object)
-    def _on_found(self, found: tuple[IdArray, dict[int, list[RowData]], int]) -> None:
+    def _on_found(self, found: FoundRows) -> None:
         self._find = None
         if self._workspace.project is None:
             return
-        ids, pages, self.start = found
+        self.start = found.place
         self.query = self._asked
         self._follow_runs()
-        if np.array_equal(ids, self.ids):
+        if found.same:
             self.pages.outdate()
-            self.pages.take(pages)
+            self.pages.take(found.pages)
         else:
             self.beginResetModel()
-            self.ids = ids
-            self.pages.start_over(ids, pages)
+            self.ids = found.ids
+            if not found.whole:
+                self.ids = np.zeros(found.count, found.ids.dtype)
+                self.ids[: len(found.ids)] = found.ids
+            self.pages.start_over(self.ids, found.pages)
             self.endResetModel()
-        self.pages.set_stale(pages, stale=self._aged_since)
+        self.pages.set_stale(found.pages, stale=self._aged_since)
         self.pages.want_shown()
-        self.searching.emit(False)
+        if found.whole:
+            self.searching.emit(False)
+        else:
+            self._find_rest()
         self.idsChanged.emit()
+
+    def _find_rest(self) -> None:
+        """Find the rows behind the first ones, which can be looked at meanwhile."""
+        job = self._workspace.submit(
+            rows_data.rest_of,
+            self._workspace.project,
+            self.query,
+            title=_("Finding rows"),
+            worker="orders",
+            first=True,
+            quiet=True,
+        )
+        job.finished.connect(self._on_rest)
+        job.ended.connect(self._on_rest_ended)
+        self._rest = job
+
+    @Slot(object)
+    def _on_rest(self, ids: IdArray) -> None:
+        """Take all rows; where one decided meanwhile, the query may have found others: find them again."""
+        self._rest = None
+        known = np.count_nonzero(self.ids)  # no row has the number 0
+        if len(ids) != len(self.ids) or not np.array_equal(ids[:known], self.ids[:known]):
+            self.find()
+            return
+        self.ids = ids
+        self.pages.take_ids(ids)
+        self._emit_changed(0, len(ids) - 1)
+        self.completed.emit()
+
+    @Slot()
+    def _on_rest_ended(self) -> None:
+        self._rest = None
+        if self._find is None:
+            self.searching.emit(False)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every row has its place; else the first ones have, and the rest is being found."""
+        return self._rest is None
+
+    @Slot()
+    def _on_stopped(self) -> None:
+        """The user stopped what takes long: the rows of before stay."""
+        self._find = None
+        self.searching.emit(False)
 
     @Slot(object)
     def _on_no_answer(self, error: object) -> None:
@@ -325,8 +393,8 @@ class RowsModel(QAbstractTableModel):
 
     @Slot()
     def _clear(self) -> None:
-        drop(self._find)
-        self._find = None
+        drop(self._find, self._rest)
+        self._find = self._rest = None
         self.beginResetModel()
         self.ids = np.empty(0, np.int64)
         self.query = None

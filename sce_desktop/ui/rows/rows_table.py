@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import ceil
 
 from PySide6.QtCore import (
-    QItemSelection,
     QItemSelectionModel,
     QItemSelectionRange,
     QModelIndex,
@@ -37,7 +36,7 @@ from sce_desktop.ui.rows.rows_delegate import (
 )
 from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
 
-MOST_SELECTED = 10_000
+MOST_SELECTED = 10_000  # rows that are held one by one; of more the table holds where they are
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.5  # of the table, before names are shown whole
@@ -61,7 +60,6 @@ class RowsTable(QTableView):
     rowChosen = Signal(object)  # place of the row that is the current one now
     scrolled = Signal()  # other rows may be on the screen
     menuAsked = Signal(object)  # QPoint on the screen
-    tooMany = Signal(object)  # how many rows can be selected at most
     widthsChosen = Signal(object)  # of columns, by the user: pixels by name
     orderChosen = Signal(object)  # of the user's columns, by dragging a heading: their places
     filterAsked = Signal(int)  # by a column, with the keyboard
@@ -323,41 +321,21 @@ class RowsTable(QTableView):
 
     def selected_places(self) -> list[int]:
         """The selected rows from top to bottom."""
-        places: set[int] = set()
-        for part in self._parts():
-            places.update(range(part.top(), part.bottom() + 1))
-        return sorted(places)
+        return [place for stretch in self.selected_stretches() for place in stretch]
+
+    def selected_stretches(self) -> list[range]:
+        """The selected rows from top to bottom, as stretches of places that do not touch each other."""
+        found: list[range] = []
+        for first, last in sorted((part.top(), part.bottom()) for part in self._parts()):
+            if found and first <= found[-1].stop:
+                found[-1] = range(found[-1].start, max(found[-1].stop, last + 1))
+            else:
+                found.append(range(first, last + 1))
+        return found
 
     def _parts(self) -> list[QItemSelectionRange]:
         selection = self.selectionModel().selection()
         return [selection.at(place) for place in range(selection.count())]
-
-    def selectAll(self) -> None:
-        """Select every row, unless there are so many that this cannot be meant."""
-        if self.model().rowCount() > MOST_SELECTED:
-            self.tooMany.emit(MOST_SELECTED)
-            return
-        super().selectAll()
-
-    def setSelection(self, rect: QRect, command: QItemSelectionModel.SelectionFlag) -> None:
-        """Select the rows from a click or a drag; a huge stretch is cut."""
-        super().setSelection(rect, command)
-        self._cut_selection()
-
-    def _cut_selection(self) -> None:
-        parts = self._parts()
-        if sum(part.height() for part in parts) <= MOST_SELECTED:
-            return
-        here = self.currentIndex().row()
-        first = max(0, min(here, self.model().rowCount() - MOST_SELECTED))
-        kept = QItemSelection(
-            self.model().index(first, 0),
-            self.model().index(
-                min(first + MOST_SELECTED, self.model().rowCount()) - 1, self.model().columnCount() - 1
-            ),
-        )
-        self.selectionModel().select(kept, QItemSelectionModel.SelectionFlag.ClearAndSelect)
-        self.tooMany.emit(MOST_SELECTED)
 
     @Slot(QModelIndex, QModelIndex)
     def _on_current(self, current: QModelIndex, _before: QModelIndex) -> None:

@@ -6,6 +6,8 @@ it was found while one works down it: where a change would move rows, a line at 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
@@ -34,7 +36,8 @@ from sce_desktop.controllers.queries import (
 )
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.i18n import _, ngettext
+from sce_desktop.core.arrays import ManyRows
+from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.scored import other_runs
 from sce_desktop.core.search_terms import needles
@@ -46,7 +49,7 @@ from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
-from sce_desktop.ui.rows.rows_table import RowsTable
+from sce_desktop.ui.rows.rows_table import MOST_SELECTED, RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
@@ -75,6 +78,7 @@ class RowsView(QWidget):
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
+        self._wanted: int | None = None  # the row to go to when all rows have their places
         self._keep_place = 0  # where the current row was before the list was found again
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
@@ -127,16 +131,8 @@ class RowsView(QWidget):
         table.menuAsked.connect(self._show_menu)
         self._navigation.ownColumnsChanged.connect(self._apply_settings)
         table.selectionModel().selectionChanged.connect(self._emit_selected)
-        table.tooMany.connect(
-            lambda most: self._messages.notify(
-                ngettext(
-                    "At most {count} row can be selected at once.",
-                    "At most {count} rows can be selected at once.",
-                    most,
-                )
-            )
-        )
         self.model.idsChanged.connect(self._on_ids)
+        self.model.completed.connect(self._on_completed)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
@@ -177,7 +173,7 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
-        self._aged, self._problem = False, ""
+        self._aged, self._problem, self._wanted = False, "", None
         ids = self.model.ids
         query = self._navigation.query
         plain = query.order is RowOrder.FILE and not query.descending
@@ -219,7 +215,20 @@ class RowsView(QWidget):
     def _choose_row(self, place: int) -> None:
         if 0 <= place < len(self.model.ids):
             self._keep_place = place
-            self._navigation.set_current_row(int(self.model.ids[place]))
+            if row_id := int(self.model.ids[place]):  # else it is not known yet: see `_on_completed`
+                self._navigation.set_current_row(row_id)
+
+    @Slot()
+    def _on_completed(self) -> None:
+        """Follow where the user has gone before the rows there were known."""
+        self.table.set_most(int(self.model.ids.max()))
+        place = self.model.place_of(self._wanted) if self._wanted is not None else None
+        self._wanted = None
+        if place is not None:
+            self.table.choose(place)
+        self._choose_row(self.table.currentIndex().row())
+        self._emit_selected()
+        self._visible_soon.start()
 
     @Slot(object)
     def _follow_current(self, row_id: int | None) -> None:
@@ -271,18 +280,32 @@ class RowsView(QWidget):
         """Go to a row; where the filters hide it they are cleared."""
         self._navigation.set_current_row(row_id)
         if self.model.place_of(row_id) is None:
+            if not self.model.whole:
+                self._wanted = row_id
+                return
             self._navigation.set_query(without_filters(self._navigation.query))
 
     @Slot()
     def _emit_selected(self) -> None:
-        places = self.table.selected_places()
-        self._navigation.set_selected(self.model.ids[places].tolist() if len(places) > 1 else ())
+        self._navigation.set_selected(self._selected_ids())
+
+    def _selected_ids(self) -> Sequence[int]:
+        """The ids of the selected rows, as far as they are known; those of very many stay in their array."""
+        stretches = self.table.selected_stretches()
+        parts = [self.model.ids[stretch.start : stretch.stop] for stretch in stretches]
+        if sum(map(len, parts)) <= MOST_SELECTED:
+            return [row_id for part in parts for row_id in part.tolist() if row_id]
+        if not self.model.whole:
+            return ()  # they are selected when they are known
+        return ManyRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     @Slot()
     def _emit_visible(self) -> None:
         first, last = self.table.shown_places()
         self.model.set_shown(first, last)
-        self._navigation.set_visible_rows(int(row_id) for row_id in self.model.ids[first : last + 1])
+        self._navigation.set_visible_rows(
+            int(row_id) for row_id in self.model.ids[first : last + 1] if row_id
+        )
 
     @Slot()
     def _on_aged(self) -> None:
@@ -373,7 +396,7 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
-        ids = [int(self.model.ids[place]) for place in self.table.selected_places()]
+        ids = self._selected_ids()
         if not ids:
             return
         menu = self.actions_menu.menu(ids)

@@ -6,9 +6,11 @@ method says whether it has done it: False where not more than one row is selecte
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
@@ -20,14 +22,18 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_text import decided_names
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import ACCEPTED, Decision
+from sce_desktop.core.arrays import ManyRows
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 
 if TYPE_CHECKING:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks.insight.bulk import BulkOutcome
+
+MOST_MARKED = 10_000
 
 
 class SelectedRows(QObject):
@@ -57,7 +63,10 @@ class SelectedRows(QObject):
         project, ids = self._workspace.project, self._navigation.selected
         if not ids or project is None:
             return False
-        replaced = 0 if self._workspace.read_only else _count_relabelled(project, ids, decision, label_ids)
+        many = isinstance(ids, ManyRows)
+        replaced = 0
+        if not self._workspace.read_only:
+            replaced = len(ids) if many else _count_relabelled(project, ids, decision, label_ids)
         do = partial(self._decide, project, ids, decision, label_ids)
         parent = self.parent()
         if not replaced or not isinstance(parent, QWidget):
@@ -75,11 +84,13 @@ class SelectedRows(QObject):
             "{count} of them have another label, which is replaced.",
             replaced,
         )
+        if many:
+            details = _("Other labels that they have are replaced.")
         ask(parent, question, f"{details} {UNDO}", _("Replace labels"), do)
         return True
 
     def _decide(
-        self, project: Project, ids: tuple[int, ...], decision: Decision, label_ids: tuple[int, ...]
+        self, project: Project, ids: Sequence[int], decision: Decision, label_ids: tuple[int, ...]
     ) -> None:
         if self._workspace.project is project:
             decide_many(self._workspace, self._navigation, self._messages, ids, decision, label_ids)
@@ -111,6 +122,7 @@ class SelectedRows(QObject):
             self._messages.notify(_("No predictions to accept. Choose a label."))
         elif (
             self._workspace.project is not None
+            and not isinstance(self._navigation.selected, ManyRows)  # of millions the worker finds out
             and self._workspace.project.first_open(self._navigation.selected) is None
         ):
             self._messages.notify(
@@ -146,6 +158,15 @@ class SelectedRows(QObject):
         if not self.count or project is None:
             return False
         ids = self._navigation.selected
+        if isinstance(ids, ManyRows):
+            self._messages.notify(
+                ngettext(
+                    "At most {count} row can be marked at once.",
+                    "At most {count} rows can be marked at once.",
+                    MOST_MARKED,
+                )
+            )
+            return True
         marks = project.marks(ids)
         on = not all(row_id in marks and getattr(marks[row_id], mark) for row_id in ids)
         if self._edits.set_marks(ids, **{mark: on}):
@@ -186,25 +207,35 @@ def _count_relabelled(
 
 
 def add_label(
-    project: Project, row_ids: tuple[int, ...], label_id: int, *, queue: str, progress: Progress
+    project: Project, row_ids: Sequence[int], label_id: int, *, queue: str, progress: Progress
 ) -> BulkOutcome:
     """Add a label to those that rows have."""
-    from sce_desktop.tasks.insight.bulk import decide_all
+    from sce_desktop.tasks.insight.bulk import STEP, decide_each
 
-    known = project.annotations(row_ids)
-    before = {row_id: known[row_id].label_ids if row_id in known else () for row_id in row_ids}
-    wanted = {row_id: (*had, label_id) for row_id, had in before.items() if label_id not in had}
-    return decide_all(project, wanted, queue=queue, progress=progress)
+    ids = np.asarray(row_ids, np.int64)
+    ids = ids[~np.isin(ids, project.row_ids(RowQuery(label_ids=(label_id,))))]
+    known: dict[int, tuple[int, ...]] = {}  # labels of the rows that are decided next
+
+    def answer(place: int) -> tuple[int, ...]:
+        row_id = int(ids[place])
+        if row_id not in known:
+            some = ids[place : place + STEP]
+            known.clear()
+            known.update(dict.fromkeys(some.tolist(), ()))
+            known.update((row, one.label_ids) for row, one in project.annotations(some).items())
+        return (*known[row_id], label_id)
+
+    return decide_each(project, ids, answer, queue=queue, progress=progress)
 
 
 def accept_predictions(
-    project: Project, run: Run, row_ids: tuple[int, ...], threshold: float, *, queue: str, progress: Progress
+    project: Project, run: Run, row_ids: Sequence[int], threshold: float, *, queue: str, progress: Progress
 ) -> BulkOutcome:
     """Give unlabelled rows what ``run`` predicts; of several labels those from ``threshold`` up."""
-    from sce_desktop.core.query import RowQuery
     from sce_desktop.core.scoring import MULTI_LABEL_THRESHOLD
     from sce_desktop.tasks.insight.review import accept, acceptable
 
     least = (threshold or MULTI_LABEL_THRESHOLD) if run.multi_label else 0.0
-    found = acceptable(project, run, RowQuery(among=row_ids), least)
+    among = np.asarray(row_ids, np.int64)
+    found = acceptable(project, run, RowQuery(), least, among=among, progress=progress)
     return accept(project, found, queue=queue, progress=progress)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from PySide6.QtCore import QItemSelectionModel
 
 from sce_desktop.ui.rows.rows_model import Column
+from sce_desktop.ui.rows.rows_table import MOST_SELECTED
 from sce_desktop.ui.rows.rows_view import RowsView
 
 
@@ -22,11 +23,13 @@ class TablePlace:
     def of(cls, view: RowsView) -> TablePlace:
         """Note where a table is, and leave only the current row selected."""
         table, ids = view.table, view.model.ids
-        places = table.selected_places()
+        stretches = table.selected_stretches()
+        few = sum(map(len, stretches)) <= MOST_SELECTED
+        places = table.selected_places() if few else []
         place = table.currentIndex().row()
         row_id = int(ids[place]) if 0 <= place < len(ids) else None
         found = cls(table.verticalScrollBar().value(), row_id, tuple(int(ids[one]) for one in places))
-        if len(places) > 1 and row_id is not None:
+        if (not few or len(places) > 1) and row_id is not None:
             table.choose(place)
         return found
 

@@ -1,0 +1,131 @@
+"""The first rows of an order without the rest: they are those that the whole order begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sce_desktop.core.annotations import Decision
+from sce_desktop.core.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.runs import Scores
+from sce_desktop.store.content import ordering, select
+from sce_desktop.store.project import Project
+from sce_desktop.store.runs import scored
+from tests.store.conftest import fill, use_labels
+
+ROWS = 400
+HEAD = 30
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    rng = np.random.default_rng(3)
+    with Project.create(tmp_path_factory.mktemp("first") / "first.sce") as project:
+        fill(project, ["x" * int(size) for size in rng.integers(1, 40, ROWS)])
+        labels = use_labels(project, "a", "b", "c")
+        label_set = project.label_set()
+        assert label_set is not None
+        for alias, count in (("sce", ROWS - 20), ("similarity", ROWS)):
+            run = project.open_run(alias, "sce", "m", alias, label_set.labels)
+            raw = rng.integers(1, 9, (count, 3)).astype(np.float32)  # with many ties
+            ids = rng.permutation(np.arange(1, ROWS + 1))[:count]
+            project.add_scores(run.id, ids, Scores(raw / raw.sum(axis=1, keepdims=True)))
+        project.decide(list(range(5, ROWS, 7)), Decision.LABEL, [labels[1]])
+        yield project
+
+
+FILTERS = (
+    RowQuery(),
+    RowQuery(state=RowState.UNLABELLED),
+    RowQuery(run_id=1, confidence=(0.0, 0.6)),
+    RowQuery(search="xxxxxxxxxxxxxxx"),
+)
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("order", list(RowOrder))
+def test_the_first_rows_are_those_of_the_whole_order(
+    project: Project, order: RowOrder, descending: bool
+) -> None:
+    for one in FILTERS:
+        query = replace(
+            one, order=order, descending=descending, run_id=1, compare=(1, 2), order_column=0, given=(9, 3)
+        )
+        whole = project.row_ids(query)
+        first, count = project.first_ids(query, HEAD, least=2 * HEAD)
+        assert count == len(whole)
+        assert len(first) >= min(HEAD, count)
+        assert first[:HEAD].tolist() == whole[:HEAD].tolist(), query
+
+
+def test_of_score_orders_they_are_few(project: Project) -> None:
+    for order in (RowOrder.CONFIDENCE, RowOrder.PREDICTED, RowOrder.RARE, RowOrder.RANDOM):
+        first, count = project.first_ids(RowQuery(order=order, run_id=1), HEAD, least=2 * HEAD)
+        assert len(first) < count, order
+    whole, count = project.first_ids(RowQuery(order=RowOrder.CONFIDENCE, run_id=1), HEAD, least=ROWS + 1)
+    assert len(whole) == count
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_keys_sort_as_numbers_do(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    ids = np.flatnonzero(rng.random(5_000) < 0.7)
+    values = np.round(rng.normal(size=len(ids)), int(rng.integers(0, 4))).astype(np.float32)
+    values[rng.integers(0, len(ids), 50)] = -0.0
+    groups = rng.integers(0, 9, len(ids))
+    keys = ordering.of_floats(values)
+    for down in (False, True):
+        wanted = ids[np.argsort(-values if down else values, kind="stable")]
+        assert ordering.by_key(ids, keys, descending=down).tolist() == wanted.tolist()
+        first = ordering.first_by_key(ids, keys, 40, descending=down)
+        assert first.tolist() == wanted[: len(first)].tolist()
+        assert 40 <= len(first) < len(ids)
+        wanted = ids[np.lexsort((-values, -groups if down else groups))]
+        assert ordering.grouped(ids, groups, keys, descending=down).tolist() == wanted.tolist()
+        first = ordering.first_grouped(ids, groups, keys, 40, descending=down)
+        assert first.tolist() == wanted[: len(first)].tolist()
+
+
+def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
+    """The bound is guessed by every second key; the small ones stand at the others."""
+    values = np.ones(40_000, np.float32)
+    values[1::2] = np.linspace(0, 0.5, 20_000)
+    ids = np.arange(1, 40_001)
+    first = ordering.first_by_key(ids, ordering.of_floats(values), 25_000)
+    assert len(first) >= 25_000
+    groups = np.zeros(40_000, np.int64)
+    groups[1::500] = 1
+    found = select.surest(groups, values, 30, 3)
+    for group in (0, 1):
+        best = np.sort(values[groups == group])[::-1][:30]
+        kept = np.sort(values[found][groups[found] == group])[::-1][:30]
+        assert kept.tolist() == best.tolist()
+
+
+def test_scores_come_back_whole_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A float32 is read as a whole number; very small ones lack digits then, and are read again."""
+    monkeypatch.setattr(scored, "_PART", 7)
+    monkeypatch.setattr(scored, "_LOOKED_AT", 20)
+    rng = np.random.default_rng(0)
+    probabilities = rng.random((90, 3), dtype=np.float32)
+    probabilities[::3] *= np.float32(1e-13)
+    probabilities[1::9] = 0
+    probabilities[2::9, 1] = 1
+    with Project.create(tmp_path / "parts.sce") as project:
+        fill(project, [f"text {number}" for number in range(100)])
+        use_labels(project, "a", "b", "c", multi_label=True)
+        label_set = project.label_set()
+        assert label_set is not None
+        run = project.open_run("sce", "sce", "m", "f", label_set.labels, multi_label=True)
+        project.add_scores(run.id, np.arange(5, 95), Scores(probabilities))
+    with Project.open(tmp_path / "parts.sce") as project:
+        arrays = project.run_arrays(run.id)
+        ordered = np.sort(probabilities, axis=1)
+        assert arrays.row_ids.tolist() == list(range(5, 95))
+        assert arrays.top.tolist() == probabilities.argmax(axis=1).tolist()
+        assert arrays.confidence.tolist() == ordered[:, -1].tolist()
+        assert arrays.margin.tolist() == (ordered[:, -1] - ordered[:, -2]).tolist()

@@ -1,0 +1,150 @@
+"""Ways that are for millions of rows, at small scale: the first rows before the rest, everything selected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.controllers import rows_data
+from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.annotations import Origin
+from sce_desktop.core.arrays import ManyRows
+from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.runs import Scores
+from sce_desktop.store.project import Project
+from sce_desktop.tasks.insight import duplicates
+from sce_desktop.ui.rows import rows_model, rows_view, selected_rows
+from sce_desktop.ui.rows.rows_view import RowsView
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in, settle
+from tests.ui.wiring import wired
+
+ROWS = 500
+
+
+@pytest.fixture
+def path(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(rows_data, "MANY_ROWS", 100)
+    monkeypatch.setattr(rows_data, "FIRST_ROWS", 70)
+    monkeypatch.setattr(rows_model, "MANY_ROWS", 100)
+    monkeypatch.setattr(rows_view, "MOST_SELECTED", 100)
+    path = make_project(texts=tuple(f"text {number % 250}" for number in range(ROWS)), labels=("a", "b"))
+    with Project.open(path) as project:
+        label_set = project.label_set()
+        assert label_set is not None
+        run = project.open_run("sce", "sce", "m", "f", label_set.labels)
+        sure = np.random.default_rng(1).permutation(np.linspace(0.5, 1, ROWS)).astype(np.float32)
+        project.add_scores(run.id, np.arange(1, ROWS + 1), Scores(np.stack([sure, 1 - sure], axis=1)))
+        project.finish_run(run.id)
+        project.activate(run.id)
+    return path
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, controllers: Controllers, path: Path) -> Iterator[RowsView]:
+    view = wired(RowsView, controllers)()
+    qtbot.addWidget(view)
+    view.resize(760, 300)
+    view.show()
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
+    yield view
+    settle(qtbot, controllers)
+
+
+def test_first_rows_are_shown_before_the_rest_is_sorted(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    project, model = controllers.workspace.project, opened.model
+    assert project is not None
+    seen: list[tuple[int, int, int | None]] = []
+    model.idsChanged.connect(
+        lambda: seen.append(
+            (model.rowCount(), np.count_nonzero(model.ids), controllers.navigation.current_row)
+        )
+    )
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    with qtbot.waitSignal(model.completed):
+        controllers.navigation.set_query(query)
+    whole = project.row_ids(query)
+    assert seen == [(ROWS, 128, int(whole[0]))] or seen == [(ROWS, 64, int(whole[0]))]
+    assert model.ids.tolist() == whole.tolist()
+    assert model.whole
+
+
+def test_a_place_is_kept_that_was_gone_to_before_its_row_was_known(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    project, model = controllers.workspace.project, opened.model
+    assert project is not None
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1, descending=True)
+    model.idsChanged.connect(lambda: opened.table.choose(ROWS - 1))
+    with qtbot.waitSignal(model.completed):
+        controllers.navigation.set_query(query)
+    assert controllers.navigation.current_row == int(project.row_ids(query)[-1])
+    qtbot.waitUntil(lambda: model.row_at(ROWS - 1) is not None)
+
+
+def test_everything_is_selected_and_accepted_as_one_action(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    project = controllers.workspace.project
+    assert project is not None
+    opened.table.setFocus()
+    QTest.keyClick(opened.table, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    selected = controllers.navigation.selected
+    assert isinstance(selected, ManyRows)
+    assert len(selected) == ROWS
+    assert list(selected) == list(range(1, ROWS + 1))
+    (run,) = controllers.workspace.runs
+    selected_rows.accept_predictions(project, run, selected, 0.0, queue="", progress=SilentProgress())
+    assert len(project.answers().row_ids) == ROWS
+    assert {one.origin for one in project.annotations([1, ROWS]).values()} == {Origin.BULK}
+    change = project.undo()
+    assert change is not None
+    assert change.rows == ROWS
+    assert len(project.answers().row_ids) == 0
+    project.redo()
+    project.clear_decision(selected)
+    assert len(project.answers().row_ids) == 0
+
+
+def test_one_row_more_and_it_is_a_list_again(controllers: Controllers, opened: RowsView) -> None:
+    opened.table.selectAll()
+    assert isinstance(controllers.navigation.selected, ManyRows)
+    opened.table.choose(3)
+    assert controllers.navigation.selected == ()
+
+
+def test_columns_are_read_with_a_progress_that_can_be_stopped(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    project = controllers.workspace.project
+    assert project is not None
+    query = RowQuery(order=RowOrder.COLUMN, order_column=0)
+    assert project.must_read(query)
+    opened.model.find()  # of rows that are there
+    settle(qtbot, controllers)
+    controllers.navigation.set_query(query)
+    (job,) = controllers.workspace.workers.orders.jobs
+    assert not job.quiet
+    with qtbot.waitSignals([opened.model.searching, job.ended], raising=True):
+        job.cancel()
+    assert opened.model.query != query or len(opened.model.ids) == ROWS
+
+
+def test_the_first_rows_alone_are_compared(
+    controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = controllers.workspace.project
+    assert project is not None
+    monkeypatch.setattr(duplicates, "MOST_COMPARED", 260)
+    groups = duplicates.find_groups(project, 1.0, progress=SilentProgress())
+    assert sorted(group.row_ids.tolist() for group in groups) == [[n, n + 250] for n in range(1, 11)]
