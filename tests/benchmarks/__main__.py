@@ -41,6 +41,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
     parser.add_argument("--tune-rows", type=int, default=300, help="labelled rows (finetune)")
+    parser.add_argument("--large-rows", type=int, default=40_000, help="labelled rows (large-finetune)")
     parser.add_argument("--window-seconds", type=float, default=20.0, help="of scoring (window)")
     parser.add_argument(
         "--review-rows", type=int, default=100_000, help="rows of the project (store, review, edits, adding)"
@@ -131,7 +132,7 @@ def main() -> None:
             )
             why.run_neighbours(rows=args.why_labelled)
         elif part == "large-finetune":
-            large_finetune.main(args.data, args.sets or [], args.model)
+            large_finetune.main(args.data, args.sets or [], args.model, args.large_rows)
         elif part == "clusters":
             run_clusters(clusters.run, args)
         elif part == "embed-gpu":

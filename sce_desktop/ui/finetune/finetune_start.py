@@ -297,18 +297,18 @@ class StartPane(QWidget):
         self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be undone
         note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = _("About {time}, {memory}", time=duration(slower.seconds), memory=size_text(slower.memory))
+            note = _("About {time}, {memory}", time=duration(slower.seconds), memory=size_text(slower.peak))
             if slower.again >= 1:
                 note = _(
                     "About {time}, {memory}, then {more} to embed all rows again once it is in use",
                     time=duration(slower.seconds),
-                    memory=size_text(slower.memory),
+                    memory=size_text(slower.peak),
                     more=duration(slower.again),
                 )
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            time, memory = duration(cost.seconds), size_text(cost.memory)
+            time, memory = duration(cost.seconds), size_text(cost.peak)
             takes = _("About {time}, {memory}", time=time, memory=memory)
             if cost.read >= 1:
                 takes = _(
