@@ -642,6 +642,19 @@ def unfold(
     return tried
 
 
+def test_the_whole_note_on_adapting_is_in_view(
+    qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes after the settings were unfolded, and is longer than what stood there."""
+    label_enough(qtbot, panel)
+    panel.resize(900, 270)
+    unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=50.0, step_bytes=900_000_000))
+    note, view = panel.start.adapt_note, panel.start._scroll.viewport()
+    qtbot.waitUntil(lambda: "to embed all rows again" in note.text())
+    qtbot.waitUntil(lambda: note.mapTo(view, note.rect().bottomLeft()).y() < view.height())
+    assert note.height() >= note.heightForWidth(note.width())
+
+
 def test_how_long_adapting_takes_stands_beside_its_choice(
     qtbot: QtBot, panel: FineTunePanel, method: FakeMethod, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -653,7 +666,9 @@ def test_how_long_adapting_takes_stands_beside_its_choice(
     tried = unfold(qtbot, panel, monkeypatch, AdapterPace(step=1.0, read=0.5, step_bytes=900_000_000))
     assert (start.adapt.text(), start.adapt.isVisible(), start.adapt.isEnabled()) == (ADAPT, True, True)
     note = start.adapt_note.text()
-    assert re.fullmatch(r"About \d min.*, \d\.\d GB, then 20 s to embed all rows again once it is in use", note)
+    assert re.fullmatch(
+        r"About \d min.*, \d\.\d GB, then 20 s to embed all rows again once it is in use", note
+    )
     assert start.takes.text() == fast
     start.adapt.setChecked(True)
     assert start.takes.text() == note.partition(", then")[0]

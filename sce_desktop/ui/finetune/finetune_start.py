@@ -160,6 +160,8 @@ class StartPane(QWidget):
         column.addStretch()
         set_role(page, "pane")
         scroll = self._scroll = QScrollArea(widgetResizable=True)
+        self._end = 0  # of the settings, as far as one can scroll
+        scroll.verticalScrollBar().rangeChanged.connect(self._stay_at_end)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(_("Training rows"))
         scroll.setWidget(page)
@@ -372,6 +374,14 @@ class StartPane(QWidget):
     def _look_at_settings(self) -> None:
         """Scroll to them, once they have a place."""
         QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S)))
+
+    @Slot(int, int)
+    def _stay_at_end(self, _least: int, most: int) -> None:
+        """Keep the end of the settings in view where a note there gets longer."""
+        bar = self._scroll.verticalScrollBar()
+        if self.settings.isVisible() and bar.value() >= self._end:
+            bar.setValue(most)
+        self._end = most
 
     # --- what is done --------------------------------------------------------------------------------------
 
