@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 import time
@@ -8,9 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store.file import opening, schema
 from sce_desktop.store.file.database import Database, connect, file_uri, raw
+from sce_desktop.store.project import Project
+from tests.hostile.projects import make_sound
 
 
 @pytest.fixture
@@ -209,3 +212,16 @@ def test_uri_of_any_path(place: str, uri: str) -> None:
             return place
 
     assert file_uri(Place(), "mode=ro") == uri  # type: ignore[arg-type]
+
+
+def test_a_failure_that_is_kept_keeps_no_statement(tmp_path: Path) -> None:
+    """It would keep SQLite from closing the file, and the log would stay beside it."""
+    make_sound(tmp_path / "a.sce")
+    with contextlib.closing(sqlite3.connect(tmp_path / "a.sce")) as plain, plain:
+        plain.execute("UPDATE rows SET text = CAST(x'61ff' AS TEXT) WHERE id = 2")
+    project = Project.open(tmp_path / "a.sce")
+    with pytest.raises(DamagedProject) as kept:
+        project.rows([1, 2, 3])
+    project.close()
+    assert kept.value.__context__ is not None
+    assert not [file.name for file in tmp_path.iterdir() if file.name.startswith("a.sce-")]
