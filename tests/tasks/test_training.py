@@ -134,7 +134,7 @@ def test_the_memory_that_is_named_is_that_of_the_whole_program() -> None:
     """A list of processes shows what was there before too; only what comes on top of it must be free."""
     found = cost(1_000, 10, 10)
     assert found.held == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
-    assert found.peak == found.held + found.memory
+    assert 0 <= found.peak - found.held - found.memory < 50_000_000
     assert replace(found, free=found.memory).too_large == ""
     assert "of memory" in replace(found, free=found.memory - 1).too_large
     # to read texts takes some too

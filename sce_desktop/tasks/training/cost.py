@@ -82,8 +82,11 @@ class Cost:
 
     @property
     def peak(self) -> int:
-        """Bytes that the whole program has when it has the most: what a list of processes shows."""
-        return self.held + self.memory
+        """Bytes that the whole program has when it has the most, as a list of processes shows them.
+
+        Rounded up to 50 MB: more is not known.
+        """
+        return -(-(self.held + self.memory) // 50_000_000) * 50_000_000
 
     @property
     def too_large(self) -> str:

@@ -291,7 +291,7 @@ class StartPane(QWidget):
             self.adapt.setChecked(False)
         self._show_takes()
         if found is not None and self.settings.isVisible():
-            self._look_at_settings()  # which have grown by what the note says
+            self._look_at(self.adapt_note)
 
     @Slot()
     def _show_takes(self) -> None:
@@ -369,11 +369,11 @@ class StartPane(QWidget):
         set_icon(self.settings_button, "up" if shown else "down", "muted")
         self.settings_button.setAccessibleName(_("Hide the settings") if shown else _("Show the settings"))
         if shown:
-            self._look_at_settings()
+            self._look_at(self.settings)
 
-    def _look_at_settings(self) -> None:
-        """Scroll to them, once they have a place."""
-        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S)))
+    def _look_at(self, widget: QWidget) -> None:
+        """Scroll to a widget, once it has a place."""
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(widget, 0, px(SPACE_S)))
 
     @Slot(int, int)
     def _stay_at_end(self, _least: int, most: int) -> None:
