@@ -25,14 +25,14 @@ def limits(studio: Studio) -> None:
     table = studio.table("A year of feedback.csv", sample_texts() * 20)
     size = table.stat().st_size
     free = 4 * size
-    room.shutil.disk_usage = lambda _place: _Usage(10 * size, 10 * size - free, free)  # type: ignore[attr-defined]
+    setattr(room.shutil, "disk_usage", lambda _place: _Usage(10 * size, 10 * size - free, free))  # noqa: B010
     with studio.importing(table) as dialog:
         studio.shot("import-room", dialog)
         free = size // 2
-        dialog._on_model()  # type: ignore[attr-defined]
-        dialog._show_state()  # type: ignore[attr-defined]
+        for name in ("_on_model", "_show_state"):
+            getattr(dialog, name)()
         studio.shot("import-no-room", dialog)
-    room.shutil.disk_usage = usage  # type: ignore[attr-defined]
+    setattr(room.shutil, "disk_usage", usage)  # noqa: B010
 
     hostile = studio.home / "From somebody.sce"
     _write_hostile(hostile)
@@ -79,7 +79,7 @@ def for_good(studio: Studio) -> None:
         purge = PurgeDialog(controllers.workspace, controllers.navigation, controllers.projects, scope)
         purge.setParent(studio.window, purge.windowFlags())
         purge.open()
-        studio.until(lambda purge=purge: purge.sure.isEnabled())
+        studio.until(purge.sure.isEnabled)
         studio.shot(name, purge)
         purge.reject()
 
