@@ -18,7 +18,8 @@ pytestmark = [
     pytest.mark.timeout(900),
 ]
 KILLS = os.environ.get("SCE_DESKTOP_LITTER_KILLS")  # of every command
-SOME = ("--kills", "2", "--ends", "1", "--only", "create", "export", "models add", "classify csv")
+NAMES = ("create", "export", "models add", "models download", "classify csv")
+SOME = ("--kills", "2", "--ends", "1", "--only", *NAMES)
 
 
 def test_nothing_is_left_of_a_command(tmp_path: Path) -> None:

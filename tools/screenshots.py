@@ -30,6 +30,7 @@ from pictures import (  # noqa: E402
     scenes_figures,
     scenes_labels,
     scenes_languages,
+    scenes_limits,
     scenes_panels,
     scenes_review,
     scenes_sizes,
@@ -45,6 +46,7 @@ SCENES = {
     **scenes_figures.SCENES,
     **scenes_languages.SCENES,
     **scenes_sizes.SCENES,
+    **scenes_limits.SCENES,
 }
 
 

@@ -60,7 +60,11 @@ def main() -> None:
     parser.add_argument("--repair-rows", type=int, default=300_000, help="rows of the project (repair)")
     parser.add_argument("--relabel-rows", type=int, default=2_000, help="rows of the project (relabel)")
     parser.add_argument("--soak-rows", type=int, default=150_000, help="rows of the table (soak)")
-    parser.add_argument("--large-rows", type=int, help="rows instead of the million (million, ten-million)")
+    parser.add_argument(
+        "--large-rows",
+        type=int,
+        help="rows instead of 40,000 labelled ones, or of the millions (large-finetune, million, ten-million)",
+    )
     parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
     parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
     parser.add_argument("--times", type=int, default=5, help="an action is repeated (million, ten-million)")
@@ -157,7 +161,7 @@ def main() -> None:
             )
             why.run_neighbours(rows=args.why_labelled)
         elif part == "large-finetune":
-            large_finetune.main(args.data, args.sets or [], args.model)
+            large_finetune.main(args.data, args.sets or [], args.model, args.large_rows or 40_000)
         elif part == "half-vectors":
             half_vectors.run(args.data, args.sets, model=args.model, rows=args.set_rows)
         elif part == "clusters":

@@ -1,8 +1,9 @@
 """``large-finetune``: very many labelled rows: what a fine-tune takes, and what its sample costs in accuracy.
 
-With ``--data FOLDER`` (labelled sets as JSON Lines): a table of 40,000 rows with 100 labels is made of the
-training sets and fine-tuned by the command. With ``--sets``, each of these is learned from whole and as a
-stratified sample of half of it instead, both measured on the same fifth that neither has seen.
+With ``--data FOLDER`` (labelled sets as JSON Lines): a table of 40,000 rows (``--large-rows``) with 100
+labels is made of the training sets and fine-tuned by the command, which notes what it expects to take. With
+``--sets``, each of these is learned from whole and as a stratified sample of half of it instead, both
+measured on the same fifth that neither has seen.
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def compare(file: Path, model_name: str, part: float = 0.5, most: int = 20_000) 
     )
 
 
-def main(data: Path, sets: list[str], model: str) -> None:
+def main(data: Path, sets: list[str], model: str, rows: int = ROWS) -> None:
     """Run both parts: the comparison where sets are named, else the command."""
     for name in sets:
         (file,) = (
@@ -125,4 +126,4 @@ def main(data: Path, sets: list[str], model: str) -> None:
         )
         compare(file, model)
     if not sets:
-        run_command(data)
+        run_command(data, rows)

@@ -553,6 +553,9 @@ def _put(at: int, value: int) -> Callable[[bytearray], None]:
     return lambda data: struct.pack_into("<Q", data, at, value)
 
 
+case("sce", "model-type-list")(
+    lambda m: edit(m / "config.json", lambda found: found.update(model_type=[0] * 3_000))
+)
 case("gguf", "gguf-tensors")(lambda m: _gguf(m, _put(8, 2**60)))
 case("gguf", "gguf-facts")(lambda m: _gguf(m, _put(16, 2**60)))
 case("gguf", "gguf-text-length")(lambda m: _gguf(m, _put(24, 2**62)))

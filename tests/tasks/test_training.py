@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 
 from sce_desktop.core.annotations import Decision, Origin
@@ -126,6 +128,17 @@ def test_costs_grow_with_the_rows_and_the_pace() -> None:
     assert cost(100, 5, 5, pace=3.0).fit == pytest.approx(3 * small.fit)
     # few rows that may be measured are measured one part after the other, whatever else is learned from
     assert cost(1000, 5, 5, measurable=100).fit > 2 * cost(1000, 5, 5).fit
+
+
+def test_the_memory_that_is_named_is_that_of_the_whole_program() -> None:
+    """A list of processes shows what was there before too; only what comes on top of it must be free."""
+    found = cost(1_000, 10, 10)
+    assert found.held == pytest.approx(psutil.Process().memory_info().rss, rel=0.2)
+    assert 0 <= found.peak - found.held - found.memory < 50_000_000
+    assert replace(found, free=found.memory).too_large == ""
+    assert "of memory" in replace(found, free=found.memory - 1).too_large
+    # to read texts takes some too
+    assert cost(1_000, 10, 10, unread=1).memory == found.memory + costs.READ_BYTES
 
 
 @pytest.mark.parametrize(("rows", "labels", "taken"), [(80, 10, 4.5), (5_000, 20, 17.0)])

@@ -534,9 +534,9 @@ def test_an_embedder_that_brought_nothing_is_reported_and_not_kept(
 def test_too_little_memory_for_an_embedder_is_reported_before(
     project: Project, base: SCEModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cost, "free_memory", lambda: 150_000_000)
+    monkeypatch.setattr(cost, "free_memory", lambda: 350_000_000)
     assert make(project, base).version
-    with pytest.raises(UserError, match=r"needs about \d{3} MB of memory, but 150 MB is free"):
+    with pytest.raises(UserError, match=r"needs about \d{3} MB of memory, but 350 MB is free"):
         make(project, base, settings=ADAPTING)
     assert len(project.versions()) == 1
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QTimer
@@ -16,9 +17,11 @@ from PySide6.QtCore import QTimer
 from sce_desktop import app
 from sce_desktop.settings import Settings
 from sce_desktop.ui.window.main_window import MainWindow
-from tests.ui.at_work import JOBS, PROJECT, Scene, until
+from tests.ui import at_work
+from tests.ui.at_work import JOBS, PROJECT, Scene
 
 LOADING = "load model"
+until = partial(at_work.until, seconds=240.0)  # the machine may do other work
 
 
 def tell(*words: object) -> None:

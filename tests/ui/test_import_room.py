@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,7 +34,8 @@ def test_a_large_table_says_what_it_takes(
 ) -> None:
     monkeypatch.setattr(room, "LARGE", 1000)
     dialog = show(qtbot, controllers, table(tmp_path))
-    assert any(text.startswith("The project may take up to ") for text in dialog.facts.texts())
+    (room_text,) = [text for text in dialog.facts.texts() if text.startswith("The project may take up to")]
+    assert re.search(r"\d\N{NO-BREAK SPACE}[MG]B are free\.$", room_text)  # no line ends in a size
     assert dialog.import_button.isEnabled()
 
 

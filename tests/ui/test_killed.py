@@ -25,10 +25,15 @@ from sce_desktop.store.project import Project
 from tests.ui.at_work import JOBS, OLD, PROJECT, ROWS, TABLE
 from tests.ui.kill_driver import LOADING
 
-pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.model, pytest.mark.slow, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
 TRIES = 8
+RESULTS = {"import": ("new.sce",), "score": (), "export csv": ("out.csv",)}
+"""Files that a job that is asked to end may have finished."""
+ENDINGS = [(name, number) for name in RESULTS for number in ("SIGINT", "SIGTERM", "SIGHUP")]
+SOME_ENDINGS = [("import", "SIGTERM"), ("score", "SIGHUP"), ("export csv", "SIGTERM")]
+"""Of which some are tried each time, all of them where ``SCE_DESKTOP_ENDINGS`` is set."""
 WITHIN = {LOADING: 0.5} | {kind.name: kind.kill_within for kind in JOBS}  # seconds to draw moments from
 
 
@@ -39,7 +44,12 @@ def at_work(name: str, folder: Path, *, within: float) -> Iterator[tuple[subproc
     The second value says whether the job still runs, as far as the program has told.
     """
     command = [sys.executable, "-m", "tests.ui.kill_driver", str(folder), name]
-    environment = os.environ | {"SCE_DESKTOP_HOME": str(folder / "home"), "QT_QPA_PLATFORM": "offscreen"}
+    (folder / "tmp").mkdir()
+    environment = os.environ | {
+        "SCE_DESKTOP_HOME": str(folder / "home"),
+        "QT_QPA_PLATFORM": "offscreen",
+        "TMPDIR": str(folder / "tmp"),
+    }
     with (
         (folder / "program.txt").open("w+", encoding="utf-8") as log,
         subprocess.Popen(
@@ -118,3 +128,32 @@ def test_closed_while_the_model_loads(material: Path, tmp_path: Path) -> None:
     assert not Path(f"{tmp_path / PROJECT}-wal").exists()
     with Project.open(tmp_path / PROJECT) as project:
         assert project.verify() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(
+    ("name", "number"), ENDINGS if os.environ.get("SCE_DESKTOP_ENDINGS") else SOME_ENDINGS
+)
+def test_asked_to_end_during_a_job(material: Path, tmp_path: Path, name: str, number: str) -> None:
+    """SIGTERM and SIGHUP close the window as Ctrl+C in its terminal does: in good order, nothing left."""
+    for attempt in range(TRIES):
+        place = shutil.copytree(material, tmp_path / str(attempt))
+        with at_work(name, place, within=WITHIN[name] / 2**attempt) as (program, runs):
+            program.send_signal(getattr(signal, number))
+            assert program.wait(120) == 0, (place / "program.txt").read_text(encoding="utf-8")
+        if runs:
+            break
+    else:
+        pytest.fail(f"{name} is too short to be hit")
+    assert "Traceback" not in (place / "program.txt").read_text(encoding="utf-8")
+    here = {path.name for path in place.iterdir()}
+    assert here <= {PROJECT, TABLE, "home", "tmp", "program.txt", *RESULTS[name]}
+    assert list((place / "tmp").iterdir()) == []
+    temporary = place / "home" / "cache" / "temporary"
+    assert not temporary.exists() or list(temporary.iterdir()) == []
+    check_project(place / PROJECT)
+    for result in RESULTS[name]:
+        if result.endswith(".sce") and result in here:
+            check_project(place / result)
+        elif result in here and (text := (place / result).read_text(encoding="utf-8")) != OLD:
+            assert len(text.splitlines()) == ROWS + 1

@@ -13,6 +13,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
+from sce_desktop.core.quoting import shortened
 from sce_desktop.ml.encoder.bert import EncoderConfig
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.hub.bounds import finite, whole
@@ -200,7 +201,7 @@ def read_config(folder: Path) -> ModelConfig:
     """
     raw = folders.read_json(folder / folders.CONFIG)
     if raw.get("model_type") != folders.SCE_TYPE:
-        found = raw.get("model_type") or "unknown"
+        found = shortened(str(raw.get("model_type") or "unknown"))  # it may be anything
         raise UserError(
             _(
                 "{folder} holds a model of type “{found}”, not an SCE: choose another as the model.",

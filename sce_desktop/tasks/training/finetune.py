@@ -58,7 +58,7 @@ class FineTuneReport:
         fit, recipe, encoder = self.result.fit, self.result.fit.recipe, self.result.encoder
         more: dict[str, Any] = {}
         if encoder is not None and self.expected is not None:
-            estimate = {"seconds": self.expected.seconds, "memory": self.expected.memory}
+            estimate = {"seconds": self.expected.seconds, "memory": self.expected.peak}
             more = {"embedder": {**encoder_json(encoder), "estimate": estimate}}
         if self.result.head is not None:
             more["head"] = head_json(self.result.head)
@@ -216,7 +216,7 @@ def _within_time(
             _(
                 "Fine-tuning the text encoder takes about {seconds} here, and {memory} of memory.",
                 seconds=duration(expected.seconds),
-                memory=size_text(expected.memory),
+                memory=size_text(expected.peak),
             )
         )
     return expected, places

@@ -84,6 +84,6 @@ def report(progress: Progress, cost: Cost, rows: int, labelled: int) -> None:
             _(
                 "Fine-tuning takes about {seconds} here, and {memory} of memory.",
                 seconds=duration(cost.seconds),
-                memory=size_text(cost.memory),
+                memory=size_text(cost.peak),
             )
         )

@@ -160,6 +160,8 @@ class StartPane(QWidget):
         column.addStretch()
         set_role(page, "pane")
         scroll = self._scroll = QScrollArea(widgetResizable=True)
+        self._end = 0  # of the settings, as far as one can scroll
+        scroll.verticalScrollBar().rangeChanged.connect(self._stay_at_end)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setAccessibleName(_("Training rows"))
         scroll.setWidget(page)
@@ -289,7 +291,7 @@ class StartPane(QWidget):
             self.adapt.setChecked(False)
         self._show_takes()
         if found is not None and self.settings.isVisible():
-            self._look_at_settings()  # which have grown by what the note says
+            self._look_at(self.adapt_note)
 
     @Slot()
     def _show_takes(self) -> None:
@@ -297,18 +299,18 @@ class StartPane(QWidget):
         self.adapt.setEnabled(self.pace is not None or self.adapts)  # it can always be undone
         note = self._cannot_adapt or _PACE_COMES
         if slower is not None:
-            note = _("About {time}, {memory}", time=duration(slower.seconds), memory=size_text(slower.memory))
+            note = _("About {time}, {memory}", time=duration(slower.seconds), memory=size_text(slower.peak))
             if slower.again >= 1:
                 note = _(
                     "About {time}, {memory}, then {more} to embed all rows again once it is in use",
                     time=duration(slower.seconds),
-                    memory=size_text(slower.memory),
+                    memory=size_text(slower.peak),
                     more=duration(slower.again),
                 )
         self.adapt_note.setText(note)
         cost, takes = self.cost, ""
         if cost is not None:
-            time, memory = duration(cost.seconds), size_text(cost.memory)
+            time, memory = duration(cost.seconds), size_text(cost.peak)
             takes = _("About {time}, {memory}", time=time, memory=memory)
             if cost.read >= 1:
                 takes = _(
@@ -367,11 +369,19 @@ class StartPane(QWidget):
         set_icon(self.settings_button, "up" if shown else "down", "muted")
         self.settings_button.setAccessibleName(_("Hide the settings") if shown else _("Show the settings"))
         if shown:
-            self._look_at_settings()
+            self._look_at(self.settings)
 
-    def _look_at_settings(self) -> None:
-        """Scroll to them, once they have a place."""
-        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(self.settings, 0, px(SPACE_S)))
+    def _look_at(self, widget: QWidget) -> None:
+        """Scroll to a widget, once it has a place."""
+        QTimer.singleShot(0, self, lambda: self._scroll.ensureWidgetVisible(widget, 0, px(SPACE_S)))
+
+    @Slot(int, int)
+    def _stay_at_end(self, _least: int, most: int) -> None:
+        """Keep the end of the settings in view where a note there gets longer."""
+        bar = self._scroll.verticalScrollBar()
+        if self.settings.isVisible() and bar.value() >= self._end:
+            bar.setValue(most)
+        self._end = most
 
     # --- what is done --------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel
 
@@ -15,3 +17,8 @@ def plain_label(name: str, role: str, text: str = "") -> QLabel:
     label.setAccessibleName(name)
     set_role(label, role)
     return label
+
+
+def unbroken(text: str) -> str:
+    """Return ``text`` in which no line ends between a number and what it counts."""
+    return re.sub(r"(?<=\d) (?=\w)", "\N{NO-BREAK SPACE}", text)

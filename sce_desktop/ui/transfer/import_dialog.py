@@ -33,6 +33,7 @@ from sce_desktop.core.limits import MAX_LABELS
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column
 from sce_desktop.ui.kit.directed_cells import DirectedCells
+from sce_desktop.ui.kit.plain_label import unbroken
 from sce_desktop.ui.kit.preview_model import PreviewModel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
@@ -239,7 +240,7 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _show_state(self) -> None:
         obstacle = self._obstacle()
-        self.problem.setText("" if obstacle == self.unread.text() else obstacle)
+        self.problem.setText("" if obstacle == self.unread.text() else unbroken(obstacle))
         self.import_button.setEnabled(self._look is not None and not obstacle)
         counted = self._scan is not None and not self._failure
         some = self._scan.rows if counted and self._scan is not None else 0

@@ -20,6 +20,7 @@ from sce_desktop.core.i18n import N_, _, ngettext, number, percent
 from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names, listed
 from sce_desktop.core.quoting import and_more, quoted
 from sce_desktop.core.tables import TableProblem
+from sce_desktop.ui.kit.plain_label import unbroken
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ class FactsPane(QWidget):
         self.bar.hide()
         self.headline.setText(ngettext("{count} row", "{count} rows", scan.rows))
         facts = sentences(scan, append=append, lists=lists, model=model, reads=reads)
-        self._show_sentences([*facts, *([(room, "muted")] if room else [])])
+        self._show_sentences([*facts, *([(unbroken(room), "muted")] if room else [])])
         self._show_problems(scan.problems, scan.problem_count)
 
     def show_failure(self, sentence: str) -> None:
