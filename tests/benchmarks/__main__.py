@@ -63,7 +63,7 @@ def main() -> None:
     parser.add_argument(
         "--large-rows",
         type=int,
-        help="rows instead of 40,000 labelled ones, or of the millions (large-finetune, million, ten-million)",
+        help="rows instead of 40,000 or of millions (large-finetune, million, ten-million)",
     )
     parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
     parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
