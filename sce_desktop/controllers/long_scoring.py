@@ -93,7 +93,7 @@ class LongScoring(QObject):
         return partial(pace.paced, self.pace, fn)
 
     @property
-    def only(self) -> dict[str, bool]:
+    def only(self) -> dict[str, Any]:
         """What to hand to `work.score`: while paused the rows on the screen alone are scored."""
         return {"screen_only": True} if self.paused else {}
 

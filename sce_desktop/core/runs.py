@@ -92,7 +92,7 @@ class VectorCache(Protocol):
     def get(self, embedder: str, texts: Sequence[str]) -> tuple[NDArray[np.bool_], FloatArray | None]:
         """Return (found (n,), vectors of the found ones (found.sum(), d) in order, None if none found)."""
 
-    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
+    def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> object:
         """Keep ``vectors`` (n, d); losing them later is harmless."""
 
 

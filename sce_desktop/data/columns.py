@@ -65,14 +65,15 @@ class Columns:
 
     def _parts(self, lines: CSVLines) -> Iterator[Sequence[str]]:
         """Yield the texts of the columns, and those of numbers that stand side by side as one."""
-        for presence, columns in groupby(self.columns, _presence):
+        for _presence_of, columns in groupby(self.columns, _presence):
             group = list(columns)
-            if presence is None:
-                yield from (lines.fields(column) for column in group)
+            numbers = [column for column in group if isinstance(column, Numbers)]
+            if not numbers:
+                yield from (lines.fields(column) for column in group if not isinstance(column, Numbers))
                 continue
-            present = group[0].present
-            matrix = np.stack([column.values[present] for column in group], axis=1)
-            texts = np.full(self.rows, lines.delimiter * (len(group) - 1), object)
+            present = numbers[0].present
+            matrix = np.stack([column.values[present] for column in numbers], axis=1)
+            texts = np.full(self.rows, lines.delimiter * (len(numbers) - 1), object)
             texts[present] = joined(matrix, lines.delimiter)
             yield texts.tolist()
 

@@ -220,8 +220,8 @@ def _write_xlsx(
             if about:
                 beside = workbook.add_worksheet("About")
                 beside.set_column(0, 0, 100)
-                for place, line in enumerate(about):
-                    beside.write_string(place, 0, line)
+                for place, sentence in enumerate(about):
+                    beside.write_string(place, 0, sentence)
         except BaseException:
             sheet.row_data_fh.close()  # the sheet's temporary file; workbook.close() would write it all
             raise
@@ -306,7 +306,9 @@ def _write_parquet(
         for place in range(len(columns))
     ]
     with pq.ParquetWriter(target, schema, compression="zstd") as writer:
-        first = [list(chain.from_iterable(parts)) for parts in zip(*filter(None, held), strict=True)]
+        first: list[Sequence[OutCell]] = [
+            list(chain.from_iterable(parts)) for parts in zip(*filter(None, held), strict=True)
+        ]
         del held
         for cells_of in chain([first], map(_by_column, pending)):
             if cells_of:

@@ -39,7 +39,7 @@ from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.transductive import TransductiveModel, sample
 
 
-class SCEClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SCEClassifier(ClassifierMixin, BaseEstimator):
     """Zero-shot text classification with an SCE, and a classifier of scikit-learn.
 
     >>> classifier = SCEClassifier.from_pretrained("sce-mini")

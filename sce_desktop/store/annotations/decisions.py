@@ -112,11 +112,11 @@ def store(
 
 def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> None:
     """Make rows undecided again; ``join``: an action to go on with, if it is still the newest one."""
-    decided = sa.select(_annotations.c.row_id).where(is_seen(_annotations.c.row_id))
+    seen = sa.select(_annotations.c.row_id).where(is_seen(_annotations.c.row_id))
     if len(row_ids) <= _PART:
-        decided = fetch_ids(connection, decided.where(_annotations.c.row_id.in_(id_list(row_ids))))
+        decided = fetch_ids(connection, seen.where(_annotations.c.row_id.in_(id_list(row_ids))))
     else:
-        decided = fetch_ids(connection, decided)
+        decided = fetch_ids(connection, seen)
         decided = decided[np.isin(decided, np.asarray(row_ids, np.int64))]
     if not len(decided):
         return

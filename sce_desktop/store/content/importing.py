@@ -213,7 +213,7 @@ def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
     if more or width == 1 or len(columns) != width or any(None in column for column in columns):
         records = (_pack_row(cells, shape, encode_basestring) for cells in batch)
         return list(itertools.chain.from_iterable(records))
-    texts: Sequence[str] = columns.pop(place)  # type: ignore[assignment]
+    texts: Sequence[str] = columns.pop(place)
     encoded = [map(encode_basestring, column) for column in columns]
     fields: list[Any] = [None] * (len(_FIELDS) * len(texts))
     for start, values in enumerate(

@@ -64,8 +64,8 @@ def create(path: Path, *, name: str, draft: bool = False) -> Database:
                 _("{name} is open, or being made, elsewhere: choose another name.", name=path.name)
             )
     try:
-        with new_file(path, overwrite=False, locked=True) as draft:
-            write_schema(draft, name=name)
+        with new_file(path, overwrite=False, locked=True) as unnamed:
+            write_schema(unnamed, name=name)
         database = Database(path, lock=lock, draft=draft)
         database.use_wal()
     except BaseException:

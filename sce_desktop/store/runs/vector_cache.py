@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ _LOG = logging.getLogger(__name__)
 
 _APPLICATION_ID: Final = int.from_bytes(b"SCEV")
 _VERSION: Final = 2  # a file of a later version is damaged for us
-_STORED: Final = {2: np.dtype("<f2"), 4: np.dtype("<f4")}  # by bytes a number
+_STORED: Final[dict[int, np.dtype[Any]]] = {2: np.dtype("<f2"), 4: np.dtype("<f4")}  # by bytes a number
 _ITEM: Final = 2
 _BATCH: Final = 500  # vectors in one statement or transaction
 _BUSY_S: Final = 2.0

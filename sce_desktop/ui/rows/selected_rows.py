@@ -66,7 +66,11 @@ class SelectedRows(QObject):
         many = isinstance(ids, ManyRows)
         replaced = 0
         if not self._workspace.read_only:
-            replaced = len(ids) if many else _count_relabelled(project, ids, decision, label_ids)
+            replaced = (
+                len(ids)
+                if isinstance(ids, ManyRows)
+                else _count_relabelled(project, ids, decision, label_ids)
+            )
         do = partial(self._decide, project, ids, decision, label_ids)
         parent = self.parent()
         if not replaced or not isinstance(parent, QWidget):
