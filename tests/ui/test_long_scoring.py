@@ -41,6 +41,7 @@ class Engine(FakeEngine):
         on_scored: Callable[[ScoredChunk], None],
         *,
         on_sample: object = None,
+        on_draft: object = None,
         screen_only: bool = False,
         progress: Progress,
     ) -> list[Run]:
