@@ -242,7 +242,7 @@ def test_vectors_of_rows_go(path: Path) -> None:
     texts = [f"{ROW}4", "text number 1"]
     with VectorCache(paths.vector_cache_file()) as cache:
         assert cache.get("one@1", texts)[0].tolist() == [True, True]
-    stored = (np.float32(3) + VECTOR).tobytes()
+    stored = (np.float32(3) + VECTOR).astype("<f2").tobytes()
     assert stored in paths.vector_cache_file().read_bytes()
     Project.purge_file(path, PurgeScope(rows=(4,)))
     with VectorCache(paths.vector_cache_file()) as cache:

@@ -250,7 +250,7 @@ def test_building_tells_progress_and_can_be_cancelled(
 
     fill(project, TEXTS)
     with pytest.raises(Cancelled):
-        project.build_search_index(Progress(2))
+        project.build_search_index(Progress(3))
     assert len(seen) == 2
     assert 0 < seen[0][0] < seen[1][0] < 16
     assert found(project, "late") == [1, 2, 6, 16]

@@ -502,8 +502,8 @@ def test_parts_are_small_while_people_decide(filled: Project, monkeypatch: pytes
     sizes: list[int] = []
     insert = importing._insert_some
 
-    def noting(database: Any, fields: list[Any], rows: Any) -> int:
-        sizes.append(insert(database, fields, rows))
+    def noting(database: Any, fields: list[Any], rows: Any, step: int) -> int:
+        sizes.append(insert(database, fields, rows, step))
         return sizes[-1]
 
     monkeypatch.setattr(importing, "_insert_some", noting)
@@ -528,7 +528,7 @@ class WhileRowsComeIn(UndoMachine):
     def stage(self) -> None:
         database = self.project._database
         rows = [(f"s{number}", f"staged {number}") for number in range(6)]
-        importing._insert_all(database, [rows], Shape(("ref", "text"), (1,)), SilentProgress())
+        importing._insert_all(database, [rows], Shape(("ref", "text"), (1,)), SilentProgress(), ahead=False)
         self.staged = StagedRows(database, SilentProgress())
         label_set = self.project.label_set()
         labels = label_set.labels if label_set is not None else ()

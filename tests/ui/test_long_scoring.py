@@ -20,7 +20,6 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredChunk
-from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import pace
 from sce_desktop.ui.window.run_bar import RunBar
@@ -344,17 +343,3 @@ def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
         states.keep(Path(f"/{number}.sce"), "running")
     found: list[Any] = [states.of(Path(f"/{number}.sce")) for number in range(40)]
     assert found == [None] * 10 + ["running"] * 30
-
-
-def test_a_new_window_sees_what_is_paused(
-    qtbot: QtBot, opened: Controllers, engine: Engine, path: Path, tmp_path: Path
-) -> None:
-    start(qtbot, opened, engine)
-    opened.scorer.long.pause()
-    close_it(qtbot, opened)
-    with WorkerQueues() as workers:
-        others = Controllers(workers, Settings(tmp_path / "settings.json"))
-        open_it(qtbot, others, path)
-        assert others.scorer.long.paused == "user"
-        with qtbot.waitSignal(others.projects.settled):
-            others.projects.shut_down()
