@@ -206,15 +206,15 @@ class OnNumbers(SCEClassifier):
         super().fit(in_words(validate_data(self, X)), y)
         return self
 
-    def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def predict(self, X: Any, *more: Any, **keywords: Any) -> NDArray[Any]:  # noqa: N803
         check_is_fitted(self)
-        return super().predict(in_words(validate_data(self, X, reset=False)))
+        return super().predict(in_words(validate_data(self, X, reset=False)), *more, **keywords)
 
-    def predict_proba(self, X: Any) -> Any:  # noqa: N803
+    def predict_proba(self, X: Any, *more: Any, **keywords: Any) -> Any:  # noqa: N803
         check_is_fitted(self)
         if len(X) and isinstance(X[0], str):  # on its way from `predict`
-            return super().predict_proba(X)
-        return super().predict_proba(in_words(validate_data(self, X, reset=False)))
+            return super().predict_proba(X, *more, **keywords)
+        return super().predict_proba(in_words(validate_data(self, X, reset=False)), *more, **keywords)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

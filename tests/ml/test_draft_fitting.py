@@ -69,5 +69,7 @@ def test_a_token_by_itself_stands_between_the_special_ones() -> None:
     alone = making._alone(model.text_embedder)  # type: ignore[arg-type]
     assert model.tokenizer is not None
     np.testing.assert_allclose(
-        alone[model.tokenizer.token_to_id("late")], model.embed(["late"])[0], atol=1e-5
+        alone[model.tokenizer.token_to_id("late")],
+        model.embed(["late"])[0],
+        atol=2e-4,  # kept as float16
     )

@@ -143,7 +143,7 @@ def test_loading_needs_neither_transformers_nor_sentence_transformers(tmp_path: 
         "import sys\n"
         "from sce_desktop.ml.sce.model import SCEModel\n"
         "from sce_desktop.core.annotations import Label as L\n"
-        "import sce_desktop.ml.similarity, sce_desktop.ml.hub.session, sce_desktop.ml.classifier\n"
+        "import sce_desktop.ml.similarity, sce_desktop.ml.hub.session\n"
         f"SCEModel.from_pretrained({str(folder)!r}).probabilities(['late'], [L('late'), L('refund')])\n"
         "heavy = ('transformers', 'sentence_transformers', 'pandas', 'PySide6')\n"
         "print([name for name in heavy if name in sys.modules])"

@@ -129,7 +129,7 @@ def test_rows_are_laid_out_block_by_block_as_all_at_once(
         whole = map_rows(project, known, progress=SilentProgress())
         assert whole.row_ids.tolist() == list(range(2, 302))
         assert whole.missing == 1
-        assert whole.places == pytest.approx(pca_map(vectors), abs=1e-5)
+        assert whole.places == pytest.approx(pca_map(vectors), abs=1e-3)  # kept as float16
         monkeypatch.setattr(maps, "FITTED", 200)
         blocks = map_rows(project, known, progress=SilentProgress())
         assert blocks.row_ids.tolist() == whole.row_ids.tolist()
