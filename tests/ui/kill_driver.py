@@ -7,6 +7,7 @@ whoever started it kills it in between.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from functools import partial
@@ -64,6 +65,8 @@ def drive_or_die(folder: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
+    if sys.platform != "win32":
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run where it is ignored
     folder, name = Path(sys.argv[1]), sys.argv[2]
     app.make_application()
     QTimer.singleShot(0, lambda: drive_or_die(folder, name))

@@ -61,11 +61,15 @@ def at_work(name: str, folder: Path, *, within: float) -> Iterator[tuple[subproc
             pytest.fail((folder / "program.txt").read_text(encoding="utf-8"))
         moment = random.uniform(0, within)
         print(f"{name}: {moment:.3f} s after its start")
-        if name == "score":  # it tells all the time what it has
-            time.sleep(moment)
-            yield program, True
-        else:
-            yield program, not select.select([program.stdout], [], [], moment)[0]
+        try:
+            if name == "score":  # it tells all the time what it has
+                time.sleep(moment)
+                yield program, True
+            else:
+                yield program, not select.select([program.stdout], [], [], moment)[0]
+        except BaseException:  # else whoever failed would wait for a program that nobody ends
+            program.kill()
+            raise
 
 
 def killed_during(name: str, material: Path, folder: Path) -> tuple[Path, list[str]]:
