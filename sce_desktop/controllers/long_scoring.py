@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
-from sce_desktop.controllers.jobs import Job
+from sce_desktop.controllers.jobs import Job, JobState
 from sce_desktop.controllers.scoring_states import ScoringStates
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.tasks.scoring import pace
@@ -104,12 +104,14 @@ class LongScoring(QObject):
             self._lasting_soon.start()
             job.finished.connect(self.forget)
             job.failed.connect(self.forget)
-        job.ended.connect(self._on_ended)
+        job.ended.connect(self.ended)
 
     @Slot()
     def forget(self) -> None:
         """Note that nothing is left to be continued: all rows are scored, or the user stopped."""
-        self.paused = ""
+        self.paused, self.lasting = "", False
+        self._lasting_soon.stop()  # a scoring that is stopped may go on for a batch
+        self._look_often.stop()
         if self._workspace.project is not None:
             self._states.keep(self._workspace.project.path, None)
         self.changed.emit()
@@ -132,7 +134,7 @@ class LongScoring(QObject):
         """Pause what is scored, or continue what is paused; say so if there is neither."""
         if self.paused:
             self.resume()
-        elif self._scorer.job is not None:
+        elif self._going_on is not None:
             self.pause()
         else:
             self._messages.notify(_("Nothing is being scored."))
@@ -140,7 +142,7 @@ class LongScoring(QObject):
     @Slot()
     def pause(self) -> None:
         """Pause until `resume`, also when the program is closed meanwhile."""
-        if self._workspace.project is not None and self._scorer.job is not None:
+        if self._workspace.project is not None and self._going_on is not None:
             self._states.keep(self._workspace.project.path, "paused")
             self._pause(USER)
 
@@ -169,11 +171,17 @@ class LongScoring(QObject):
             return _("Scoring is paused: {done} of {total} rows are scored", **figures)
         return _("Scoring is paused on battery: {done} of {total} rows are scored", **figures)
 
+    @property
+    def _going_on(self) -> Job | None:
+        """The scoring that runs, unless it is being stopped."""
+        job = self._scorer.job
+        return job if job is not None and job.state is not JobState.CANCELLING else None
+
     # --- what happens --------------------------------------------------------------------------------------
 
     @Slot()
     def _on_lasting(self) -> None:
-        if self._scorer.job is None or self._workspace.project is None:
+        if self._going_on is None or self._workspace.project is None:
             return
         self.lasting = True
         self._states.keep(self._workspace.project.path, "running")
@@ -182,7 +190,8 @@ class LongScoring(QObject):
         self.changed.emit()
 
     @Slot()
-    def _on_ended(self) -> None:
+    def ended(self) -> None:
+        """Note that no scoring runs any more: it has ended, or the scorer hears no more of it."""
         self._lasting_soon.stop()
         self.lasting = False
         if self.paused != BATTERY:
@@ -202,7 +211,8 @@ class LongScoring(QObject):
             self.paused = ""
             self._scorer.follow()
         elif battery and wish == "pause" and self.lasting and not self._anyway:
-            self._pause(BATTERY)
+            if self._going_on is not None:
+                self._pause(BATTERY)
         elif battery and wish == "slow":
             self.pace.slow = pace.ON_BATTERY
         elif self._preferences.settings["slow_in_background"] and not self._in_front():

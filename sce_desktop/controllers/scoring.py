@@ -436,6 +436,8 @@ class Scorer(Baselines):
         if self._workspace.runs and self._workspace.labels:
             self.follow()
         else:
+            if self.job is not None and not self.long.paused:
+                self.long.forget()  # nothing is scored in its place
             self._abandon()
 
     def refresh(self) -> None:
@@ -462,6 +464,7 @@ class Scorer(Baselines):
         self.job = self._estimate = None
         drop(*jobs)
         if jobs:
+            self.long.ended()  # no signal of theirs says so
             self.modelsChanged.emit()
 
     @Slot(object, object, object)

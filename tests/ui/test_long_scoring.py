@@ -181,6 +181,51 @@ def test_what_was_stopped_does_not(
     assert state_of(opened, path) is None
 
 
+def test_what_is_being_stopped_is_neither_long_nor_paused(
+    qtbot: QtBot, opened: Controllers, engine: Engine, battery: list[bool | None], path: Path
+) -> None:
+    scorer, long = opened.scorer, opened.scorer.long
+    opened.preferences.change_setting("on_battery", "pause")
+    battery[0] = True
+    long._lasting_soon.setInterval(1_000_000)
+    engine.go_on.clear()
+    job = scorer.score()
+    assert job is not None
+    qtbot.waitUntil(lambda: scored(opened) == 1)
+    scorer.stop()
+    assert (scorer.job, job.active) == (job, True)  # its batch is not through
+    assert not long._lasting_soon.isActive()
+    long._on_lasting()
+    long.pause()
+    long._look_often.start()
+    long.lasting = True
+    long._look()
+    assert (long.paused, state_of(opened, path)) == ("", None)
+    with qtbot.waitSignal(job.ended):
+        pass
+    assert (long.lasting, state_of(opened, path)) == (False, None)
+
+
+def test_a_long_scoring_that_is_stopped_is_no_longer_long(
+    qtbot: QtBot, opened: Controllers, engine: Engine
+) -> None:
+    long = opened.scorer.long
+    start(qtbot, opened, engine)
+    opened.scorer.stop()
+    assert (long.lasting, long._look_often.isActive()) == (False, False)
+
+
+def test_without_labels_nothing_is_long_or_continued(
+    qtbot: QtBot, opened: Controllers, engine: Engine, path: Path
+) -> None:
+    long = opened.scorer.long
+    start(qtbot, opened, engine)
+    qtbot.waitUntil(lambda: bool(opened.workspace.runs))
+    opened.edits.set_labels([])
+    assert opened.scorer.job is None
+    assert (long.lasting, long._look_often.isActive(), state_of(opened, path)) == (False, False, None)
+
+
 def test_while_paused_an_edit_of_the_labels_scores_the_screen_alone(
     qtbot: QtBot, opened: Controllers, engine: Engine
 ) -> None:
