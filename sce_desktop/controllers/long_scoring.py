@@ -158,6 +158,14 @@ class LongScoring(QObject):
         if self.paused and not self._workspace.refuses_edit():
             self._scorer.score()
 
+    def _go_on(self) -> None:
+        """Continue what is paused; it stays paused if nothing can be scored just now."""
+        paused, self.paused = self.paused, ""  # a paused scoring is about the rows on the screen alone
+        if self._scorer.follow() is None:
+            self.paused = paused
+            self._look_often.start()
+            self.changed.emit()
+
     @property
     def text(self) -> str:
         """What is paused and why; empty if nothing is."""
@@ -208,8 +216,10 @@ class LongScoring(QObject):
         if not battery:
             self._anyway = False
         if self.paused == BATTERY and not (battery and wish == "pause"):
-            self.paused = ""
-            self._scorer.follow()
+            project = self._workspace.project
+            busy = self._workspace.writing is not None or self._scorer.why_not()
+            if project is not None and not busy and not project.lost():  # else at a later look, silently
+                self._go_on()
         elif battery and wish == "pause" and self.lasting and not self._anyway:
             if self._going_on is not None:
                 self._pause(BATTERY)

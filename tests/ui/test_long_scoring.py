@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from PySide6.QtCore import Qt
@@ -311,6 +312,38 @@ def test_paused_on_battery_it_resumes_by_itself(
     assert opened.scorer.job is None
     engine.go_on.set()
     battery[0] = False
+    long._look()
+    qtbot.waitUntil(lambda: scored(opened) == 4)
+    assert long.paused == ""
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_on_battery_it_waits_for_a_long_edit(
+    qtbot: QtBot,
+    opened: Controllers,
+    engine: Engine,
+    battery: list[bool | None],
+    monkeypatch: pytest.MonkeyPatch,
+    known: bool,
+) -> None:
+    long = opened.scorer.long
+    said: list[str] = []
+    opened.preferences.change_setting("on_battery", "pause")
+    start(qtbot, opened, engine)
+    battery[0] = True
+    long._look()
+    qtbot.waitUntil(lambda: opened.scorer.job is None)
+    engine.go_on.set()
+    battery[0] = False
+    opened.messages.notified.connect(lambda text, _tone: said.append(text))
+    with monkeypatch.context() as during:
+        if known:
+            during.setattr(opened.workspace, "writing", Job(Mock(), "An edit", Mock(), quiet=True))
+        else:
+            during.setattr(opened.workspace, "refuses_edit", lambda: True)
+        long._look()
+        assert (long.paused, long._look_often.isActive()) == ("battery", True)
+        assert said == []  # nobody has asked for anything
     long._look()
     qtbot.waitUntil(lambda: scored(opened) == 4)
     assert long.paused == ""
