@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, WorkerQueues
-from sce_desktop.controllers.scoring_states import ScoringStates
+from sce_desktop.controllers.scoring_states import Kept, ScoringStates
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.progress import Progress
@@ -97,7 +97,8 @@ def opened(
 
 
 def state_of(controllers: Controllers, path: Path) -> str | None:
-    return ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path)
+    kept = ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path)
+    return kept.state if kept is not None else None
 
 
 def start(qtbot: QtBot, controllers: Controllers, engine: Engine) -> Job:
@@ -225,6 +226,45 @@ def test_without_labels_nothing_is_long_or_continued(
     opened.edits.set_labels([])
     assert opened.scorer.job is None
     assert (long.lasting, long._look_often.isActive(), state_of(opened, path)) == (False, False, None)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("by", ["battery", "restart", "user", "user, restart"])
+def test_it_continues_as_what_it_was(
+    qtbot: QtBot,
+    opened: Controllers,
+    engine: Engine,
+    battery: list[bool | None],
+    path: Path,
+    by: str,
+    whole: bool,
+) -> None:
+    """Only if the user asked for it, an LLM scores all rows."""
+    scorer, long = opened.scorer, opened.scorer.long
+    scorer.set_llm_rows("all")
+    opened.preferences.change_setting("on_battery", "pause")
+    engine.go_on.clear()
+    assert (scorer.score() if whole else scorer.follow()) is not None
+    qtbot.waitUntil(lambda: long.lasting and scored(opened) == 1)
+    if by == "battery":
+        battery[0] = True
+        long._look()
+        battery[0] = False
+    elif by != "restart":
+        long.pause()
+    if "restart" in by:
+        close_it(qtbot, opened)
+        engine.go_on.set()
+        open_it(qtbot, opened, path)
+    else:
+        qtbot.waitUntil(lambda: scorer.job is None)
+        engine.go_on.set()
+    if by == "battery":
+        long._look()
+    elif by != "restart":
+        long.resume()
+    qtbot.waitUntil(lambda: scored(opened) == 4 and scorer.job is None)
+    assert [choice.llm_on_screen for choice, _ids in engine.calls] == [not whole] * 2
 
 
 def test_while_paused_an_edit_of_the_labels_scores_the_screen_alone(
@@ -409,8 +449,8 @@ def test_states_that_make_no_sense_are_none(tmp_path: Path, content: str) -> Non
     file.write_text(content)
     states = ScoringStates(file)
     assert states.of(Path("/p.sce")) is None
-    states.keep(Path("/p.sce"), "paused")
-    assert ScoringStates(file).of(Path("/p.sce")) == "paused"
+    states.keep(Path("/p.sce"), Kept("paused", True))
+    assert ScoringStates(file).of(Path("/p.sce")) == Kept("paused", True)
     states.keep(Path("/p.sce"), None)
     assert ScoringStates(file).of(Path("/p.sce")) is None
 
@@ -418,6 +458,25 @@ def test_states_that_make_no_sense_are_none(tmp_path: Path, content: str) -> Non
 def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
     states = ScoringStates(tmp_path / "scoring.json")
     for number in range(40):
-        states.keep(Path(f"/{number}.sce"), "running")
+        states.keep(Path(f"/{number}.sce"), Kept("running", False))
     found: list[Any] = [states.of(Path(f"/{number}.sce")) for number in range(40)]
-    assert found == [None] * 10 + ["running"] * 30
+    assert found == [None] * 10 + [Kept("running", False)] * 30
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('"running"', Kept("running", False)),  # by an older version
+        ('"paused"', Kept("paused", True)),
+        ('{"state": "running"}', Kept("running", False)),
+        ('{"state": "running", "whole": true}', Kept("running", True)),
+        ('{"state": "paused", "whole": false}', Kept("paused", False)),
+        ('{"state": "running", "whole": []}', Kept("running", False)),
+        ('{"state": ["running"]}', None),
+        ("{}", None),
+    ],
+)
+def test_what_stands_in_the_file(tmp_path: Path, content: str, expected: Kept | None) -> None:
+    file = tmp_path / "scoring.json"
+    file.write_text('{"/p.sce": ' + content + "}")
+    assert ScoringStates(file).of(Path("/p.sce")) == expected
