@@ -173,7 +173,8 @@ class LongScoring(QObject):
 
     def _keep(self, state: State | None) -> None:
         if (project := self._workspace.project) is not None:
-            self._states.keep(project.path, Kept(state, self.whole) if state is not None else None)
+            kept = Kept(state, self.whole) if state is not None else None
+            self._states.keep(project.path, kept, project.created_at)
 
     @property
     def text(self) -> str:
@@ -253,7 +254,7 @@ class LongScoring(QObject):
         project = self._workspace.project
         if project is None or project.read_only:
             return
-        kept = self._states.of(project.path)
+        kept = self._states.of(project.path, project.created_at)
         if kept is None:
             return
         self.whole = kept.whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,8 @@ from sce_desktop.ui.window.run_bar import RunBar
 from sce_desktop.ui.window.status_bar import StatusBar
 from tests.ui.conftest import MakeProject
 from tests.ui.test_scoring import LABELS, FakeEngine
+
+MADE = "2026-01-02"  # when a project was created
 
 
 class Engine(FakeEngine):
@@ -97,7 +100,9 @@ def opened(
 
 
 def state_of(controllers: Controllers, path: Path) -> str | None:
-    kept = ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path)
+    with Project.open(path, read_only=True) as project:
+        made = project.created_at
+    kept = ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path, made)
     return kept.state if kept is not None else None
 
 
@@ -447,20 +452,53 @@ def test_how_fast_it_is(
 def test_states_that_make_no_sense_are_none(tmp_path: Path, content: str) -> None:
     file = tmp_path / "scoring.json"
     file.write_text(content)
+    project = tmp_path / "p.sce"
+    project.touch()
     states = ScoringStates(file)
-    assert states.of(Path("/p.sce")) is None
-    states.keep(Path("/p.sce"), Kept("paused", True))
-    assert ScoringStates(file).of(Path("/p.sce")) == Kept("paused", True)
-    states.keep(Path("/p.sce"), None)
-    assert ScoringStates(file).of(Path("/p.sce")) is None
+    assert states.of(Path("/p.sce"), MADE) is None
+    states.keep(project, Kept("paused", True), MADE)
+    assert ScoringStates(file).of(project, MADE) == Kept("paused", True)
+    states.keep(project, None, MADE)
+    assert ScoringStates(file).of(project, MADE) is None
 
 
 def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
     states = ScoringStates(tmp_path / "scoring.json")
-    for number in range(40):
-        states.keep(Path(f"/{number}.sce"), Kept("running", False))
-    found: list[Any] = [states.of(Path(f"/{number}.sce")) for number in range(40)]
+    projects = [tmp_path / f"{number}.sce" for number in range(40)]
+    for project in projects:
+        project.touch()
+        states.keep(project, Kept("running", False), MADE)
+    found: list[Any] = [states.of(project, MADE) for project in projects]
     assert found == [None] * 10 + [Kept("running", False)] * 30
+
+
+def test_states_of_projects_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    file = tmp_path / "scoring.json"
+    states = ScoringStates(file)
+    gone, other = tmp_path / "gone.sce", tmp_path / "other.sce"
+    for project in (gone, other):
+        project.touch()
+    states.keep(gone, Kept("running", False), MADE)
+    gone.unlink()
+    states.keep(other, Kept("running", False), MADE)
+    assert list(json.loads(file.read_text())) == [str(other)]
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_new_project_in_the_place_of_another_has_no_state(
+    qtbot: QtBot, opened: Controllers, engine: Engine, path: Path, make_project: MakeProject, state: str
+) -> None:
+    start(qtbot, opened, engine)
+    if state == "paused":
+        opened.scorer.long.pause()
+    close_it(qtbot, opened)
+    assert state_of(opened, path) == state
+    path.unlink()
+    make_project(labels=LABELS)
+    calls = len(engine.calls)
+    open_it(qtbot, opened, path)
+    qtbot.wait(20)
+    assert (opened.scorer.long.paused, opened.scorer.job, len(engine.calls)) == ("", None, calls)
 
 
 @pytest.mark.parametrize(
@@ -472,6 +510,9 @@ def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
         ('{"state": "running", "whole": true}', Kept("running", True)),
         ('{"state": "paused", "whole": false}', Kept("paused", False)),
         ('{"state": "running", "whole": []}', Kept("running", False)),
+        ('{"state": "running", "made": "2026-01-02"}', Kept("running", False)),
+        ('{"state": "running", "made": "2026-01-03"}', None),
+        ('{"state": "running", "made": null}', None),
         ('{"state": ["running"]}', None),
         ("{}", None),
     ],
@@ -479,4 +520,4 @@ def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
 def test_what_stands_in_the_file(tmp_path: Path, content: str, expected: Kept | None) -> None:
     file = tmp_path / "scoring.json"
     file.write_text('{"/p.sce": ' + content + "}")
-    assert ScoringStates(file).of(Path("/p.sce")) == expected
+    assert ScoringStates(file).of(Path("/p.sce"), MADE) == expected
