@@ -39,7 +39,7 @@ READERS: dict[str, tuple[str, Callable[[Path], bool]]] = {
     ),
     "scoring.json": (
         "Which projects are being scored could not be read",
-        lambda f: ScoringStates(f).of(PROJECT) is None,
+        lambda f: ScoringStates(f).of(PROJECT, "") is None,
     ),
 }
 

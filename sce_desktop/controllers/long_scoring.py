@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
-from sce_desktop.controllers.jobs import Job
-from sce_desktop.controllers.scoring_states import ScoringStates
+from sce_desktop.controllers.jobs import Job, JobState
+from sce_desktop.controllers.scoring_states import Kept, ScoringStates, State
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.tasks.scoring import pace
 from sce_desktop.tasks.scoring.pace import Pace
@@ -73,6 +73,7 @@ class LongScoring(QObject):
         self._states = ScoringStates(preferences.settings.file.with_name("scoring.json"))
         self.paused = ""
         self.lasting = False
+        self.whole = False  # what runs or is paused is `Scorer.score`, not `follow`: it continues as such
         self.pace = Pace()
         self._anyway = False  # the user has resumed on battery
         self._lasting_soon = QTimer(self, singleShot=True, interval=LASTING_MS)
@@ -97,21 +98,23 @@ class LongScoring(QObject):
         """What to hand to `work.score`: while paused the rows on the screen alone are scored."""
         return {"screen_only": True} if self.paused else {}
 
-    def begin(self, job: Job) -> None:
-        """Follow the scoring ``job``, which takes the place of the one before."""
+    def begin(self, job: Job, *, whole: bool) -> None:
+        """Follow ``job``, of `Scorer.score` if it is ``whole``, which takes the place of the one before."""
         self._lasting_soon.stop()
         if not self.paused:
+            self.whole = whole
             self._lasting_soon.start()
             job.finished.connect(self.forget)
             job.failed.connect(self.forget)
-        job.ended.connect(self._on_ended)
+        job.ended.connect(self.ended)
 
     @Slot()
     def forget(self) -> None:
         """Note that nothing is left to be continued: all rows are scored, or the user stopped."""
-        self.paused = ""
-        if self._workspace.project is not None:
-            self._states.keep(self._workspace.project.path, None)
+        self.paused, self.lasting = "", False
+        self._lasting_soon.stop()  # a scoring that is stopped may go on for a batch
+        self._look_often.stop()
+        self._keep(None)
         self.changed.emit()
 
     @Slot(object)
@@ -132,7 +135,7 @@ class LongScoring(QObject):
         """Pause what is scored, or continue what is paused; say so if there is neither."""
         if self.paused:
             self.resume()
-        elif self._scorer.job is not None:
+        elif self._going_on is not None:
             self.pause()
         else:
             self._messages.notify(_("Nothing is being scored."))
@@ -140,8 +143,8 @@ class LongScoring(QObject):
     @Slot()
     def pause(self) -> None:
         """Pause until `resume`, also when the program is closed meanwhile."""
-        if self._workspace.project is not None and self._scorer.job is not None:
-            self._states.keep(self._workspace.project.path, "paused")
+        if self._workspace.project is not None and self._going_on is not None:
+            self._keep("paused")
             self._pause(USER)
 
     def _pause(self, why: str) -> None:
@@ -154,7 +157,24 @@ class LongScoring(QObject):
     def resume(self) -> None:
         """Continue with the rows that have no score."""
         if self.paused and not self._workspace.refuses_edit():
-            self._scorer.score()
+            self._anyway = self._anyway or self.paused == BATTERY
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Continue what is paused; it stays paused if nothing can be scored just now."""
+        paused, self.paused = self.paused, ""  # a paused scoring is about the rows on the screen alone
+        if self._score_on() is None:
+            self.paused = paused
+            self._look_often.start()
+            self.changed.emit()
+
+    def _score_on(self) -> Job | None:
+        return self._scorer.score() if self.whole else self._scorer.follow()
+
+    def _keep(self, state: State | None) -> None:
+        if (project := self._workspace.project) is not None:
+            kept = Kept(state, self.whole) if state is not None else None
+            self._states.keep(project.path, kept, project.created_at)
 
     @property
     def text(self) -> str:
@@ -169,20 +189,27 @@ class LongScoring(QObject):
             return _("Scoring is paused: {done} of {total} rows are scored", **figures)
         return _("Scoring is paused on battery: {done} of {total} rows are scored", **figures)
 
+    @property
+    def _going_on(self) -> Job | None:
+        """The scoring that runs, unless it is being stopped."""
+        job = self._scorer.job
+        return job if job is not None and job.state is not JobState.CANCELLING else None
+
     # --- what happens --------------------------------------------------------------------------------------
 
     @Slot()
     def _on_lasting(self) -> None:
-        if self._scorer.job is None or self._workspace.project is None:
+        if self._going_on is None or self._workspace.project is None:
             return
         self.lasting = True
-        self._states.keep(self._workspace.project.path, "running")
+        self._keep("running")
         self._look_often.start()
         self._look()
         self.changed.emit()
 
     @Slot()
-    def _on_ended(self) -> None:
+    def ended(self) -> None:
+        """Note that no scoring runs any more: it has ended, or the scorer hears no more of it."""
         self._lasting_soon.stop()
         self.lasting = False
         if self.paused != BATTERY:
@@ -199,10 +226,13 @@ class LongScoring(QObject):
         if not battery:
             self._anyway = False
         if self.paused == BATTERY and not (battery and wish == "pause"):
-            self.paused = ""
-            self._scorer.follow()
+            project = self._workspace.project
+            busy = self._workspace.writing is not None or self._scorer.why_not()
+            if project is not None and not busy and not project.lost():  # else at a later look, silently
+                self._go_on()
         elif battery and wish == "pause" and self.lasting and not self._anyway:
-            self._pause(BATTERY)
+            if self._going_on is not None:
+                self._pause(BATTERY)
         elif battery and wish == "slow":
             self.pace.slow = pace.ON_BATTERY
         elif self._preferences.settings["slow_in_background"] and not self._in_front():
@@ -224,18 +254,21 @@ class LongScoring(QObject):
         project = self._workspace.project
         if project is None or project.read_only:
             return
-        state = self._states.of(project.path)
-        if state == "paused":
+        kept = self._states.of(project.path, project.created_at)
+        if kept is None:
+            return
+        self.whole = kept.whole
+        if kept.state == "paused":
             self.paused = USER
             self.changed.emit()
-        elif state == "running":
+        else:
             QTimer.singleShot(0, self, self._continue)  # the table says first which rows it shows
 
     @Slot()
     def _continue(self) -> None:
         if self._workspace.project is None or self._scorer.job is not None or self._scorer.why_not():
             return
-        if self._scorer.follow() is not None and self._workspace.runs:
+        if self._score_on() is not None and self._workspace.runs:
             self._messages.notify(
                 ngettext(
                     "Scoring continues where it stopped: {count} row is already scored.",
@@ -248,5 +281,5 @@ class LongScoring(QObject):
     def _on_closed(self) -> None:
         self._lasting_soon.stop()
         self._look_often.stop()
-        self.paused, self.lasting = "", False
+        self.paused, self.lasting, self.whole = "", False, False
         self.changed.emit()

@@ -379,7 +379,7 @@ class Scorer(Baselines):
     def score(self) -> Job | None:
         """Score every row that has no score yet, those on the screen first, instead of what is scored now."""
         self.long.start_all()
-        return self._submit(self._scoring(), self.choice(), _("Scoring"))
+        return self._submit(self._scoring(), self.choice(), _("Scoring"), whole=True)
 
     @Slot()
     def follow(self) -> Job | None:
@@ -391,7 +391,9 @@ class Scorer(Baselines):
         on_draft = self._drafted.emit if drafts else None
         return partial(work.score, on_sample=self._news.arrived.emit, on_draft=on_draft, **self.long.only)
 
-    def _submit(self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str) -> Job | None:
+    def _submit(
+        self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str, *, whole: bool = False
+    ) -> Job | None:
         self._rest.stop()
         self._abandon()
         if self._workspace.project is None or self._workspace.refuses_edit():
@@ -415,7 +417,7 @@ class Scorer(Baselines):
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
         self.job, self._stage, self._shown = job, "", 0
-        self.long.begin(job)
+        self.long.begin(job, whole=whole)
         self.modelsChanged.emit()
         return job
 
@@ -436,6 +438,8 @@ class Scorer(Baselines):
         if self._workspace.runs and self._workspace.labels:
             self.follow()
         else:
+            if self.job is not None and not self.long.paused:
+                self.long.forget()  # nothing is scored in its place
             self._abandon()
 
     def refresh(self) -> None:
@@ -462,6 +466,7 @@ class Scorer(Baselines):
         self.job = self._estimate = None
         drop(*jobs)
         if jobs:
+            self.long.ended()  # no signal of theirs says so
             self.modelsChanged.emit()
 
     @Slot(object, object, object)

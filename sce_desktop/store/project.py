@@ -59,7 +59,8 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         self.finished_purge = ""  # what to tell of a purge that opening the project has finished
         self._let_go = False  # of a file that is lost: it is saved, or nobody wants it
         with database.read() as connection:
-            self._name = connection.execute(sa.select(schema.project.c.name)).scalar_one()
+            known = sa.select(schema.project.c.name, schema.project.c.created_at)
+            self._name, self._created_at = connection.execute(known).one()
 
     @classmethod
     def create(cls, path: str | Path, *, name: str | None = None, draft: bool = False) -> Self:
@@ -129,6 +130,11 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
     def name(self) -> str:
         """What the user calls it."""
         return self._name
+
+    @property
+    def created_at(self) -> str:
+        """When it was created (ISO 8601, UTC): its copies say the same, another project does not."""
+        return self._created_at
 
     @property
     def read_only(self) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from PySide6.QtCore import Qt
@@ -14,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import Job, WorkerQueues
-from sce_desktop.controllers.scoring_states import ScoringStates
+from sce_desktop.controllers.scoring_states import Kept, ScoringStates
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.progress import Progress
@@ -26,6 +28,8 @@ from sce_desktop.ui.window.run_bar import RunBar
 from sce_desktop.ui.window.status_bar import StatusBar
 from tests.ui.conftest import MakeProject
 from tests.ui.test_scoring import LABELS, FakeEngine
+
+MADE = "2026-01-02"  # when a project was created
 
 
 class Engine(FakeEngine):
@@ -96,7 +100,10 @@ def opened(
 
 
 def state_of(controllers: Controllers, path: Path) -> str | None:
-    return ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path)
+    with Project.open(path, read_only=True) as project:
+        made = project.created_at
+    kept = ScoringStates(controllers.preferences.settings.file.with_name("scoring.json")).of(path, made)
+    return kept.state if kept is not None else None
 
 
 def start(qtbot: QtBot, controllers: Controllers, engine: Engine) -> Job:
@@ -179,6 +186,90 @@ def test_what_was_stopped_does_not(
         else:
             bar.stop_button.click()
     assert state_of(opened, path) is None
+
+
+def test_what_is_being_stopped_is_neither_long_nor_paused(
+    qtbot: QtBot, opened: Controllers, engine: Engine, battery: list[bool | None], path: Path
+) -> None:
+    scorer, long = opened.scorer, opened.scorer.long
+    opened.preferences.change_setting("on_battery", "pause")
+    battery[0] = True
+    long._lasting_soon.setInterval(1_000_000)
+    engine.go_on.clear()
+    job = scorer.score()
+    assert job is not None
+    qtbot.waitUntil(lambda: scored(opened) == 1)
+    scorer.stop()
+    assert (scorer.job, job.active) == (job, True)  # its batch is not through
+    assert not long._lasting_soon.isActive()
+    long._on_lasting()
+    long.pause()
+    long._look_often.start()
+    long.lasting = True
+    long._look()
+    assert (long.paused, state_of(opened, path)) == ("", None)
+    with qtbot.waitSignal(job.ended):
+        pass
+    assert (long.lasting, state_of(opened, path)) == (False, None)
+
+
+def test_a_long_scoring_that_is_stopped_is_no_longer_long(
+    qtbot: QtBot, opened: Controllers, engine: Engine
+) -> None:
+    long = opened.scorer.long
+    start(qtbot, opened, engine)
+    opened.scorer.stop()
+    assert (long.lasting, long._look_often.isActive()) == (False, False)
+
+
+def test_without_labels_nothing_is_long_or_continued(
+    qtbot: QtBot, opened: Controllers, engine: Engine, path: Path
+) -> None:
+    long = opened.scorer.long
+    start(qtbot, opened, engine)
+    qtbot.waitUntil(lambda: bool(opened.workspace.runs))
+    opened.edits.set_labels([])
+    assert opened.scorer.job is None
+    assert (long.lasting, long._look_often.isActive(), state_of(opened, path)) == (False, False, None)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("by", ["battery", "restart", "user", "user, restart"])
+def test_it_continues_as_what_it_was(
+    qtbot: QtBot,
+    opened: Controllers,
+    engine: Engine,
+    battery: list[bool | None],
+    path: Path,
+    by: str,
+    whole: bool,
+) -> None:
+    """Only if the user asked for it, an LLM scores all rows."""
+    scorer, long = opened.scorer, opened.scorer.long
+    scorer.set_llm_rows("all")
+    opened.preferences.change_setting("on_battery", "pause")
+    engine.go_on.clear()
+    assert (scorer.score() if whole else scorer.follow()) is not None
+    qtbot.waitUntil(lambda: long.lasting and scored(opened) == 1)
+    if by == "battery":
+        battery[0] = True
+        long._look()
+        battery[0] = False
+    elif by != "restart":
+        long.pause()
+    if "restart" in by:
+        close_it(qtbot, opened)
+        engine.go_on.set()
+        open_it(qtbot, opened, path)
+    else:
+        qtbot.waitUntil(lambda: scorer.job is None)
+        engine.go_on.set()
+    if by == "battery":
+        long._look()
+    elif by != "restart":
+        long.resume()
+    qtbot.waitUntil(lambda: scored(opened) == 4 and scorer.job is None)
+    assert [choice.llm_on_screen for choice, _ids in engine.calls] == [not whole] * 2
 
 
 def test_while_paused_an_edit_of_the_labels_scores_the_screen_alone(
@@ -271,6 +362,38 @@ def test_paused_on_battery_it_resumes_by_itself(
     assert long.paused == ""
 
 
+@pytest.mark.parametrize("known", [True, False])
+def test_on_battery_it_waits_for_a_long_edit(
+    qtbot: QtBot,
+    opened: Controllers,
+    engine: Engine,
+    battery: list[bool | None],
+    monkeypatch: pytest.MonkeyPatch,
+    known: bool,
+) -> None:
+    long = opened.scorer.long
+    said: list[str] = []
+    opened.preferences.change_setting("on_battery", "pause")
+    start(qtbot, opened, engine)
+    battery[0] = True
+    long._look()
+    qtbot.waitUntil(lambda: opened.scorer.job is None)
+    engine.go_on.set()
+    battery[0] = False
+    opened.messages.notified.connect(lambda text, _tone: said.append(text))
+    with monkeypatch.context() as during:
+        if known:
+            during.setattr(opened.workspace, "writing", Job(Mock(), "An edit", Mock(), quiet=True))
+        else:
+            during.setattr(opened.workspace, "refuses_edit", lambda: True)
+        long._look()
+        assert (long.paused, long._look_often.isActive()) == ("battery", True)
+        assert said == []  # nobody has asked for anything
+    long._look()
+    qtbot.waitUntil(lambda: scored(opened) == 4)
+    assert long.paused == ""
+
+
 def test_the_user_may_resume_on_battery(
     qtbot: QtBot, opened: Controllers, engine: Engine, battery: list[bool | None]
 ) -> None:
@@ -329,17 +452,72 @@ def test_how_fast_it_is(
 def test_states_that_make_no_sense_are_none(tmp_path: Path, content: str) -> None:
     file = tmp_path / "scoring.json"
     file.write_text(content)
+    project = tmp_path / "p.sce"
+    project.touch()
     states = ScoringStates(file)
-    assert states.of(Path("/p.sce")) is None
-    states.keep(Path("/p.sce"), "paused")
-    assert ScoringStates(file).of(Path("/p.sce")) == "paused"
-    states.keep(Path("/p.sce"), None)
-    assert ScoringStates(file).of(Path("/p.sce")) is None
+    assert states.of(Path("/p.sce"), MADE) is None
+    states.keep(project, Kept("paused", True), MADE)
+    assert ScoringStates(file).of(project, MADE) == Kept("paused", True)
+    states.keep(project, None, MADE)
+    assert ScoringStates(file).of(project, MADE) is None
 
 
 def test_the_oldest_states_are_forgotten(tmp_path: Path) -> None:
     states = ScoringStates(tmp_path / "scoring.json")
-    for number in range(40):
-        states.keep(Path(f"/{number}.sce"), "running")
-    found: list[Any] = [states.of(Path(f"/{number}.sce")) for number in range(40)]
-    assert found == [None] * 10 + ["running"] * 30
+    projects = [tmp_path / f"{number}.sce" for number in range(40)]
+    for project in projects:
+        project.touch()
+        states.keep(project, Kept("running", False), MADE)
+    found: list[Any] = [states.of(project, MADE) for project in projects]
+    assert found == [None] * 10 + [Kept("running", False)] * 30
+
+
+def test_states_of_projects_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    file = tmp_path / "scoring.json"
+    states = ScoringStates(file)
+    gone, other = tmp_path / "gone.sce", tmp_path / "other.sce"
+    for project in (gone, other):
+        project.touch()
+    states.keep(gone, Kept("running", False), MADE)
+    gone.unlink()
+    states.keep(other, Kept("running", False), MADE)
+    assert list(json.loads(file.read_text())) == [str(other)]
+
+
+@pytest.mark.parametrize("state", ["running", "paused"])
+def test_a_new_project_in_the_place_of_another_has_no_state(
+    qtbot: QtBot, opened: Controllers, engine: Engine, path: Path, make_project: MakeProject, state: str
+) -> None:
+    start(qtbot, opened, engine)
+    if state == "paused":
+        opened.scorer.long.pause()
+    close_it(qtbot, opened)
+    assert state_of(opened, path) == state
+    path.unlink()
+    make_project(labels=LABELS)
+    calls = len(engine.calls)
+    open_it(qtbot, opened, path)
+    qtbot.wait(20)
+    assert (opened.scorer.long.paused, opened.scorer.job, len(engine.calls)) == ("", None, calls)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ('"running"', Kept("running", False)),  # by an older version
+        ('"paused"', Kept("paused", True)),
+        ('{"state": "running"}', Kept("running", False)),
+        ('{"state": "running", "whole": true}', Kept("running", True)),
+        ('{"state": "paused", "whole": false}', Kept("paused", False)),
+        ('{"state": "running", "whole": []}', Kept("running", False)),
+        ('{"state": "running", "made": "2026-01-02"}', Kept("running", False)),
+        ('{"state": "running", "made": "2026-01-03"}', None),
+        ('{"state": "running", "made": null}', None),
+        ('{"state": ["running"]}', None),
+        ("{}", None),
+    ],
+)
+def test_what_stands_in_the_file(tmp_path: Path, content: str, expected: Kept | None) -> None:
+    file = tmp_path / "scoring.json"
+    file.write_text('{"/p.sce": ' + content + "}")
+    assert ScoringStates(file).of(Path("/p.sce"), MADE) == expected
