@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +16,8 @@ from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import ManyRows
-from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
@@ -90,6 +92,84 @@ def test_a_place_is_kept_that_was_gone_to_before_its_row_was_known(
         controllers.navigation.set_query(query)
     assert controllers.navigation.current_row == int(project.row_ids(query)[-1])
     qtbot.waitUntil(lambda: model.row_at(ROWS - 1) is not None)
+
+
+def without_end(_project: Project, *_args: object, progress: Progress, **_keywords: object) -> None:
+    while True:
+        progress.check()
+        time.sleep(0.001)
+
+
+BAD = RowQuery(pattern="(")  # no regular expression
+
+
+@pytest.mark.parametrize("way", ["fails", "is stopped"])
+def test_the_rest_is_found_though_another_query_comes_to_nothing(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    project, model = controllers.workspace.project, opened.model
+    assert project is not None
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    seen: list[bool] = []
+
+    def interrupt() -> None:
+        model.idsChanged.disconnect(interrupt)
+        seen.append(model.whole)
+        if way == "fails":
+            controllers.navigation.set_query(BAD)
+        else:
+            monkeypatch.setattr(rows_data, "find_rows", without_end)
+            model.find()
+            assert model._find is not None
+            model._find.cancel()
+        seen.append(model.whole)  # nothing finds the rest, but it is not here either
+
+    model.idsChanged.connect(interrupt)
+    with qtbot.waitSignal(model.completed):
+        controllers.navigation.set_query(query)
+    assert seen == [False, False]
+    assert model.ids.tolist() == project.row_ids(query).tolist()
+    assert model.whole
+
+
+def test_a_rest_that_cannot_be_found_is_tried_twice_and_reported_once(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    tried: list[RowQuery] = []
+
+    def fail(_project: Project, query: RowQuery, *, progress: object) -> None:
+        tried.append(query)
+        raise UserError("The disk does not answer.")
+
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
+    monkeypatch.setattr(rows_data, "rest_of", fail)
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    searching: list[bool] = []
+    opened.model.searching.connect(searching.append)
+    controllers.navigation.set_query(query)
+    qtbot.waitUntil(lambda: searching == [True, False])
+    assert tried == [query, query]
+    assert told == ["The disk does not answer."]
+    assert not opened.model.whole
+    monkeypatch.undo()
+
+
+def test_a_rest_that_is_stopped_with_the_project_is_not_begun_again(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[RowQuery] = []
+
+    def wait(project: Project, query: RowQuery, *, progress: Progress) -> None:
+        begun.append(query)
+        without_end(project, progress=progress)
+
+    monkeypatch.setattr(rows_data, "rest_of", wait)
+    controllers.navigation.set_query(RowQuery(order=RowOrder.CONFIDENCE, run_id=1))
+    qtbot.waitUntil(lambda: len(begun) == 1)
+    controllers.projects.close_project()
+    qtbot.waitUntil(lambda: controllers.workspace.project is None)
+    assert len(begun) == 1
 
 
 def test_everything_is_selected_and_accepted_as_one_action(
