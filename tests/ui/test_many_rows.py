@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Origin
-from sce_desktop.core.arrays import ManyRows
+from sce_desktop.core.arrays import IdArray, ManyRows
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
@@ -170,6 +170,27 @@ def test_a_rest_that_is_stopped_with_the_project_is_not_begun_again(
     controllers.projects.close_project()
     qtbot.waitUntil(lambda: controllers.workspace.project is None)
     assert len(begun) == 1
+
+
+def test_finding_rows_can_be_stopped(
+    controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that sorts is handed the progress that knows of it."""
+    project = controllers.workspace.project
+    assert project is not None
+    given: list[object] = []
+    real = Project.row_ids
+
+    def row_ids(self: Project, query: RowQuery, progress: Progress | None = None, **keywords: bool) -> IdArray:
+        given.append(progress)
+        return real(self, query, progress, **keywords)
+
+    monkeypatch.setattr(Project, "row_ids", row_ids)
+    monkeypatch.setattr(rows_data, "_first_open", lambda *_: None)
+    query, progress = RowQuery(order=RowOrder.CONFIDENCE, run_id=1), SilentProgress()
+    rows_data.rest_of(project, query, progress=progress)
+    rows_data.find_rows(project, query, None, (), (), to_open=True, progress=progress)
+    assert given == [progress, progress]
 
 
 def test_everything_is_selected_and_accepted_as_one_action(
