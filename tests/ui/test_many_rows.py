@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -23,6 +24,7 @@ from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
 from sce_desktop.ui.rows import rows_model, rows_view, selected_rows
+from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -181,7 +183,9 @@ def test_finding_rows_can_be_stopped(
     given: list[object] = []
     real = Project.row_ids
 
-    def row_ids(self: Project, query: RowQuery, progress: Progress | None = None, **keywords: bool) -> IdArray:
+    def row_ids(
+        self: Project, query: RowQuery, progress: Progress | None = None, **keywords: bool
+    ) -> IdArray:
         given.append(progress)
         return real(self, query, progress, **keywords)
 
@@ -215,6 +219,48 @@ def test_everything_is_selected_and_accepted_as_one_action(
     project.redo()
     project.clear_decision(selected)
     assert len(project.answers().row_ids) == 0
+
+
+@pytest.mark.parametrize("count", [ROWS, 200])
+def test_a_key_labels_nothing_while_selected_rows_are_being_found(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    project, navigation = controllers.workspace.project, controllers.navigation
+    assert project is not None
+    panel = wired(RowPanel, controllers)()
+    qtbot.addWidget(panel)
+    told: list[str] = []
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
+    gate, real = threading.Event(), rows_data.rest_of
+
+    def rest_of(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
+        gate.wait(5)
+        return real(project, query, progress=progress)
+
+    monkeypatch.setattr(rows_data, "rest_of", rest_of)
+    monkeypatch.setattr(rows_view, "MOST_SELECTED", 300)
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        navigation.set_query(query)
+    opened.table.choose(0)
+    if count == ROWS:
+        opened.table.selectAll()
+    else:
+        flags = QItemSelectionModel.SelectionFlag
+        last = opened.model.index(count - 1, 0)
+        stretch = QItemSelection(opened.model.index(0, 0), last)
+        opened.table.selectionModel().select(stretch, flags.ClearAndSelect | flags.Rows)
+    assert not opened.model.whole
+    panel.choose_label(1)
+    panel.accept()
+    panel._take_back()
+    panel._mark("flag", True)
+    assert told == ["Finding rows: try again in a moment."] * 4
+    assert len(project.answers().row_ids) == 0
+    assert not project.marks(range(1, ROWS + 1))
+    with qtbot.waitSignal(opened.model.completed):
+        gate.set()
+    assert list(navigation.selected) == project.row_ids(query)[:count].tolist()
 
 
 def test_one_row_more_and_it_is_a_list_again(controllers: Controllers, opened: RowsView) -> None:
