@@ -195,11 +195,13 @@ class SelectedRows(QObject):
         """Undo the labels of them."""
         if self._refuses():
             return True
-        if self.count and self._edits.clear_decision(self._navigation.selected):
-            self._report(
-                ngettext("{count} row unlabelled again.", "{count} rows unlabelled again.", self.count)
-            )
+        if self.count:
+            self._edits.clear_decision(self._navigation.selected, self._report_cleared)
         return bool(self.count)
+
+    def _report_cleared(self, count: int) -> None:
+        if count:
+            self._report(ngettext("{count} row unlabelled again.", "{count} rows unlabelled again.", count))
 
     def _report(self, sentence: str) -> None:
         self._messages.notify(f"{sentence} {UNDO}")
