@@ -90,12 +90,18 @@ def main(path: Path | None, settings: Settings) -> int:
 def _come(window: MainWindow, path: Path | None) -> None:
     """Show the window that runs to who starts the program again, with the file they meant."""
     bring_to_front(window)
-    if path is None:
+    if path is not None:
+        _open_after_dialogs(window, path)
+
+
+def _open_after_dialogs(window: MainWindow, path: Path) -> None:
+    """Open a file, behind the answer where a dialog asks something; a window that is closed opens nothing."""
+    if not window.isVisible():
         return
     if QApplication.activeModalWidget() is None:
         window.open_path(path)
-    else:  # a dialog asks something: the file waits for the answer
-        QTimer.singleShot(_DIALOG_MS, window, partial(_come, window, path))
+    else:
+        QTimer.singleShot(_DIALOG_MS, window, partial(_open_after_dialogs, window, path))
 
 
 def _warn(controllers: Controllers, sentence: str) -> None:

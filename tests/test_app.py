@@ -170,6 +170,44 @@ def test_qt_writes_numbers_as_the_messages_do(code: str) -> None:
         i18n.set_language("en")
 
 
+class FileWindow(QWidget):
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[Path] = []
+
+    def open_path(self, path: Path) -> None:
+        self.opened.append(path)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_second_start_behind_a_dialog_shows_the_window_once_and_waits(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, closed: bool
+) -> None:
+    shown: list[QWidget] = []
+    looked: list[None] = []
+    dialogs: list[QWidget] = []
+
+    def modal() -> QWidget | None:
+        looked.append(None)
+        return dialogs[0] if dialogs else None
+
+    monkeypatch.setattr(app, "bring_to_front", shown.append)
+    monkeypatch.setattr(app, "_DIALOG_MS", 1)
+    monkeypatch.setattr(QApplication, "activeModalWidget", staticmethod(modal))
+    window = FileWindow()
+    qtbot.addWidget(window)
+    window.show()
+    dialogs.append(window)
+    app._come(window, Path("a.csv"))  # type: ignore[arg-type]
+    qtbot.waitUntil(lambda: len(looked) > 3)
+    assert (shown, window.opened) == ([window], [])
+    if closed:
+        window.hide()
+    dialogs.clear()
+    qtbot.wait(20)
+    assert (shown, window.opened) == ([window], [] if closed else [Path("a.csv")])
+
+
 def test_a_second_start_opens_its_file_in_the_window_that_runs(
     start: Callable[..., int], tmp_path: Path
 ) -> None:

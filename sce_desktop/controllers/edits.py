@@ -201,9 +201,12 @@ class Edits(QObject):
         }
         return " + ".join(names[label_id] for label_id in label_ids)
 
-    def clear_decision(self, row_ids: Sequence[int]) -> bool:
-        """Remove the labels of rows, and whatever else was decided about them."""
-        return self._edit(row_ids, lambda p: p.clear_decision(row_ids))
+    def clear_decision(self, row_ids: Sequence[int], then: Callable[[int], object] | None = None) -> bool:
+        """Remove the labels of rows, and whatever else was decided about them.
+
+        ``then`` is called when it is finished, with how many rows had any.
+        """
+        return self._edit(row_ids, lambda p: p.clear_decision(row_ids), then)
 
     def add_repeat(self, row_id: int, label_ids: Sequence[int]) -> bool:
         """Keep what the user answers the second time about a row; its annotation stays as it is."""
@@ -217,11 +220,18 @@ class Edits(QObject):
         """Set ``unsure``, ``flag`` or ``note`` of rows, in one step."""
         return self._edit(row_ids, lambda p: p.mark_rows(row_ids, **marks))
 
-    def _edit(self, row_ids: Sequence[int], change: Callable[[Project], object]) -> bool:
-        def follow(_result: object) -> None:
+    def _edit(
+        self,
+        row_ids: Sequence[int],
+        change: Callable[[Project], Any],
+        then: Callable[[Any], object] | None = None,
+    ) -> bool:
+        def follow(result: Any) -> None:
             self._workspace.annotationsChanged.emit(list(row_ids) if len(row_ids) <= LONG else None)
             self._workspace.historyChanged.emit()
             self._workspace.count_soon()
+            if then is not None:
+                then(result)
 
         title = ngettext("Changing {count} row", "Changing {count} rows", len(row_ids))
         return self._write(change, follow, rows=len(row_ids), title=title)

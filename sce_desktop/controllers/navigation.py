@@ -42,6 +42,9 @@ class Navigation(QObject):
         self.query = RowQuery()
         self.found = 0  # rows that the query leaves in the table
         self.current_row: int | None = None
+        self.selected_unknown = (
+            False  # whether selected rows are still being found; ``selected`` is empty then
+        )
         self.selected: (
             tuple[int, ...] | ManyRows
         ) = ()  # where more than one row is: keys are about all of them
@@ -112,8 +115,9 @@ class Navigation(QObject):
             self.current_row = row_id
             self.currentRowChanged.emit(row_id)
 
-    def set_selected(self, row_ids: Iterable[int]) -> None:
-        """Say which rows are selected."""
+    def set_selected(self, row_ids: Iterable[int], *, unknown: bool = False) -> None:
+        """Say which rows are selected; ``unknown``: others are too, which are still being found."""
+        self.selected_unknown = unknown
         ids = row_ids if isinstance(row_ids, ManyRows) else tuple(row_ids)
         ids = ids if len(ids) > 1 else ()
         if ids != self.selected:

@@ -23,6 +23,11 @@ class ProjectWork(QObject):
         """Count these jobs as work on the project."""
         self._jobs.update(job for job in jobs if job.active)
 
+    @property
+    def stopping(self) -> bool:
+        """Whether all work is being stopped: none is to begin."""
+        return bool(self._then)
+
     def stop_then(self, then: Callable[[], object]) -> None:
         """Cancel all work and call ``then`` when the last of it has stopped; at once if there is none."""
         self._then.append(then)

@@ -158,7 +158,7 @@ def find_rows(
         if to_open and len(ids):
             found = _first_open(project, ids)
             if found is None and len(ids) < count:
-                ids = project.row_ids(query, draft=True)
+                ids = project.row_ids(query, progress, draft=True)
                 found = _first_open(project, ids)
             place = found or 0
         elif near is not None and len(ids):
@@ -176,7 +176,7 @@ def find_rows(
 def rest_of(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
     """Return all rows that ``query`` asks for, of which `find_rows` has returned the first ones."""
     progress.check()
-    return narrow(project.row_ids(query, draft=True))
+    return narrow(project.row_ids(query, progress, draft=True))
 
 
 def _first_open(project: Project, ids: IdArray) -> int | None:

@@ -86,10 +86,10 @@ class DecisionMethods:
         with self._database.read() as connection:
             return history.parts(connection)
 
-    def clear_decision(self, row_ids: Ids) -> None:
-        """Make rows undecided again."""
+    def clear_decision(self, row_ids: Ids) -> int:
+        """Make rows undecided again and return how many were not."""
         with self._database.write(durable=True) as connection:
-            decisions.clear(connection, row_ids)
+            return decisions.clear(connection, row_ids)
 
     def annotations(self, ids: Ids) -> dict[int, Annotation]:
         """Return the decisions about ``ids`` by row, labels in the order of the label set.

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Origin
-from sce_desktop.core.arrays import ManyRows
-from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.arrays import IdArray, ManyRows
+from sce_desktop.core.errors import UserError
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
 from sce_desktop.ui.rows import rows_model, rows_view, selected_rows
+from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -92,6 +96,107 @@ def test_a_place_is_kept_that_was_gone_to_before_its_row_was_known(
     qtbot.waitUntil(lambda: model.row_at(ROWS - 1) is not None)
 
 
+def without_end(_project: Project, *_args: object, progress: Progress, **_keywords: object) -> None:
+    while True:
+        progress.check()
+        time.sleep(0.001)
+
+
+BAD = RowQuery(pattern="(")  # no regular expression
+
+
+@pytest.mark.parametrize("way", ["fails", "is stopped"])
+def test_the_rest_is_found_though_another_query_comes_to_nothing(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    project, model = controllers.workspace.project, opened.model
+    assert project is not None
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    seen: list[bool] = []
+
+    def interrupt() -> None:
+        model.idsChanged.disconnect(interrupt)
+        seen.append(model.whole)
+        if way == "fails":
+            controllers.navigation.set_query(BAD)
+        else:
+            monkeypatch.setattr(rows_data, "find_rows", without_end)
+            model.find()
+            assert model._find is not None
+            model._find.cancel()
+        seen.append(model.whole)  # nothing finds the rest, but it is not here either
+
+    model.idsChanged.connect(interrupt)
+    with qtbot.waitSignal(model.completed):
+        controllers.navigation.set_query(query)
+    assert seen == [False, False]
+    assert model.ids.tolist() == project.row_ids(query).tolist()
+    assert model.whole
+
+
+def test_a_rest_that_cannot_be_found_is_tried_twice_and_reported_once(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    tried: list[RowQuery] = []
+
+    def fail(_project: Project, query: RowQuery, *, progress: object) -> None:
+        tried.append(query)
+        raise UserError("The disk does not answer.")
+
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
+    monkeypatch.setattr(rows_data, "rest_of", fail)
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    searching: list[bool] = []
+    opened.model.searching.connect(searching.append)
+    controllers.navigation.set_query(query)
+    qtbot.waitUntil(lambda: searching == [True, False])
+    assert tried == [query, query]
+    assert told == ["The disk does not answer."]
+    assert not opened.model.whole
+    monkeypatch.undo()
+
+
+def test_a_rest_that_is_stopped_with_the_project_is_not_begun_again(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[RowQuery] = []
+
+    def wait(project: Project, query: RowQuery, *, progress: Progress) -> None:
+        begun.append(query)
+        without_end(project, progress=progress)
+
+    monkeypatch.setattr(rows_data, "rest_of", wait)
+    controllers.navigation.set_query(RowQuery(order=RowOrder.CONFIDENCE, run_id=1))
+    qtbot.waitUntil(lambda: len(begun) == 1)
+    controllers.projects.close_project()
+    qtbot.waitUntil(lambda: controllers.workspace.project is None)
+    assert len(begun) == 1
+
+
+def test_finding_rows_can_be_stopped(
+    controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All that sorts is handed the progress that knows of it."""
+    project = controllers.workspace.project
+    assert project is not None
+    given: list[object] = []
+    real = Project.row_ids
+
+    def row_ids(
+        self: Project, query: RowQuery, progress: Progress | None = None, **keywords: bool
+    ) -> IdArray:
+        given.append(progress)
+        return real(self, query, progress, **keywords)
+
+    monkeypatch.setattr(Project, "row_ids", row_ids)
+    monkeypatch.setattr(rows_data, "_first_open", lambda *_: None)
+    query, progress = RowQuery(order=RowOrder.CONFIDENCE, run_id=1), SilentProgress()
+    rows_data.rest_of(project, query, progress=progress)
+    rows_data.find_rows(project, query, None, (), (), to_open=True, progress=progress)
+    assert given == [progress, progress]
+
+
 def test_everything_is_selected_and_accepted_as_one_action(
     qtbot: QtBot, controllers: Controllers, opened: RowsView
 ) -> None:
@@ -114,6 +219,48 @@ def test_everything_is_selected_and_accepted_as_one_action(
     project.redo()
     project.clear_decision(selected)
     assert len(project.answers().row_ids) == 0
+
+
+@pytest.mark.parametrize("count", [ROWS, 200])
+def test_a_key_labels_nothing_while_selected_rows_are_being_found(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    project, navigation = controllers.workspace.project, controllers.navigation
+    assert project is not None
+    panel = wired(RowPanel, controllers)()
+    qtbot.addWidget(panel)
+    told: list[str] = []
+    controllers.messages.notified.connect(lambda sentence, _tone: told.append(sentence))
+    gate, real = threading.Event(), rows_data.rest_of
+
+    def rest_of(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
+        gate.wait(5)
+        return real(project, query, progress=progress)
+
+    monkeypatch.setattr(rows_data, "rest_of", rest_of)
+    monkeypatch.setattr(rows_view, "MOST_SELECTED", 300)
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        navigation.set_query(query)
+    opened.table.choose(0)
+    if count == ROWS:
+        opened.table.selectAll()
+    else:
+        flags = QItemSelectionModel.SelectionFlag
+        last = opened.model.index(count - 1, 0)
+        stretch = QItemSelection(opened.model.index(0, 0), last)
+        opened.table.selectionModel().select(stretch, flags.ClearAndSelect | flags.Rows)
+    assert not opened.model.whole
+    panel.choose_label(1)
+    panel.accept()
+    panel._take_back()
+    panel._mark("flag", True)
+    assert told == ["Finding rows: try again in a moment."] * 4
+    assert len(project.answers().row_ids) == 0
+    assert not project.marks(range(1, ROWS + 1))
+    with qtbot.waitSignal(opened.model.completed):
+        gate.set()
+    assert list(navigation.selected) == project.row_ids(query)[:count].tolist()
 
 
 def test_one_row_more_and_it_is_a_list_again(controllers: Controllers, opened: RowsView) -> None:

@@ -113,10 +113,26 @@ def test_only_the_user_can_ask_and_nothing_stays(
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="a named pipe has no file")
+def test_a_window_that_did_not_answer_in_time_keeps_its_socket(
+    name: str, listen: Callable[..., SecondStarts], tmp_path: Path
+) -> None:
+    first, other = listen(), listen()
+    assert first.listening
+    assert not other.listening
+    other.close()
+    assert Path(name).exists()
+    assert not listen().listening  # the lock is still held
+    first.close()
+    assert list(tmp_path.iterdir()) == []
+    assert listen().listening
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="a named pipe ends with its process")
 def test_a_killed_window_leaves_no_obstacle(name: str, listen: Callable[..., SecondStarts]) -> None:
     killed = (
-        "import os, sys\nfrom PySide6.QtNetwork import QLocalServer\n"
+        "import os, sys\nfrom PySide6.QtCore import QLockFile\nfrom PySide6.QtNetwork import QLocalServer\n"
+        "lock = QLockFile(sys.argv[1] + '.lock')\nlock.setStaleLockTime(0)\nassert lock.tryLock(0)\n"
         "server = QLocalServer()\nassert server.listen(sys.argv[1])\nos._exit(9)\n"
     )
     assert subprocess.run([sys.executable, "-c", killed, name], check=False, timeout=120).returncode == 9

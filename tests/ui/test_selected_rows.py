@@ -9,8 +9,10 @@ from PySide6.QtCore import QItemSelectionModel, Qt
 from PySide6.QtWidgets import QAbstractButton, QMessageBox
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import edits
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import ACCEPTED, Decision, Origin
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import Column
@@ -168,6 +170,30 @@ def test_backspace_takes_back_what_was_decided_about_all(
     press(opened, Qt.Key.Key_Backspace)
     assert answers(controllers)[:3] == [None, None, (Decision.NONE, ())]
     assert told[-1] == "2 rows unlabelled again. Undo with Ctrl+Z."
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_labels_of_many_rows_are_reported_as_taken_back_when_they_are(
+    qtbot: QtBot,
+    controllers: Controllers,
+    opened: Bench,
+    told: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fails: bool,
+) -> None:
+    def full(*_: object) -> int:
+        raise UserError("The disk is full: make room.")
+
+    controllers.edits.decide([1, 2], Decision.NONE)
+    monkeypatch.setattr(edits, "LONG", 2)  # more are taken back behind the window
+    if fails:
+        monkeypatch.setattr(Project, "clear_decision", full)
+    select(opened, 0, 1, 2)
+    told.clear()
+    press(opened, Qt.Key.Key_Backspace)
+    assert told == []
+    qtbot.waitUntil(lambda: bool(told))
+    assert told == ["The disk is full: make room." if fails else "2 rows unlabelled again. Undo with Ctrl+Z."]
 
 
 def test_where_rows_may_have_several_labels_a_key_adds_one_to_all(

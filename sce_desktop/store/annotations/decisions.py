@@ -110,8 +110,11 @@ def store(
     return action
 
 
-def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> None:
-    """Make rows undecided again; ``join``: an action to go on with, if it is still the newest one."""
+def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -> int:
+    """Make rows undecided again and return how many were not.
+
+    ``join``: an action to go on with, if it is still the newest one.
+    """
     seen = sa.select(_annotations.c.row_id).where(is_seen(_annotations.c.row_id))
     if len(row_ids) <= _PART:
         decided = fetch_ids(connection, seen.where(_annotations.c.row_id.in_(id_list(row_ids))))
@@ -119,7 +122,7 @@ def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -
         decided = fetch_ids(connection, seen)
         decided = decided[np.isin(decided, np.asarray(row_ids, np.int64))]
     if not len(decided):
-        return
+        return 0
     action = history.begin(
         connection,
         ChangeKind.CLEAR,
@@ -133,6 +136,7 @@ def clear(connection: sa.Connection, row_ids: Ids, *, join: int | None = None) -
         raw(connection).execute(
             "DELETE FROM annotations WHERE row_id IN (SELECT value FROM json_each(?))", (json_ids(some),)
         )
+    return len(decided)
 
 
 def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:

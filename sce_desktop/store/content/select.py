@@ -76,6 +76,7 @@ class _Found:
         self._scored, self._columns = scored, columns
         self._last = connection.execute(sa.select(last_row_id())).scalar_one()
         masks = conditions.masks(connection, query, self._last, scored, columns, progress)
+        progress.check()
         every = _every(connection, self._last)
         self._mask: conditions.Mask | None = None
         if masks or len(every) != self._last:
@@ -89,6 +90,7 @@ class _Found:
     def ordered(self, count: int | None = None) -> IdArray:
         """Return the rows in their order; of some orders at least the first ``count`` alone, if given."""
         query, ids = self._query, self._ids
+        self._progress.check()
         match query.order:
             case RowOrder.FILE:
                 return ids[::-1] if query.descending else ids
@@ -138,6 +140,7 @@ class _Found:
         query = self._query
         assert query.run_id is not None
         scores = self._scored.get(self._connection, query.run_id)
+        self._progress.check()
         has_score = np.zeros(self._last + 1, bool)
         has_score[: len(scores.top)] = scores.top[: self._last + 1] >= 0
         if query.order is RowOrder.RARE:
@@ -173,6 +176,7 @@ class _Found:
             return ordering.first_by_key(ids, keys, count, descending=down)
         run = runs.get(self._connection, query.run_id or 0)
         places = runs.given(self._connection, run, self._scored)[ids]
+        self._progress.check()
         if query.order is RowOrder.RARE:
             return self._rare(ids, scores, run, places, count)
         places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels

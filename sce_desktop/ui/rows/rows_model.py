@@ -24,6 +24,7 @@ from PySide6.QtCore import (
 )
 
 from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
@@ -51,6 +52,7 @@ SORTED = {  # what a click on the heading of a column does; None: nobody has loo
 }
 _LOOKED_AROUND = 20_000  # rows around the last one, before all are looked at
 _MOST_IN_TIP = 2_000  # characters
+_MOST_TRIES = 2  # to find the rest of a list
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
 
@@ -96,6 +98,8 @@ class RowsModel(QAbstractTableModel):
         self.pages.answered.connect(self._on_answered)
         self._find: Job | None = None
         self._rest: Job | None = None  # finds the rows behind the first ones
+        self._whole = True  # whether ``ids`` has no gap
+        self._tries = 0  # how often the rows behind the first ones of this list were asked for
         self._place = 0  # where a row was that was looked for: the next one is near it
         self._asked: RowQuery | None = None  # what ``_find`` answers
         self._aged_since = False  # whether what rows say has changed since it was asked
@@ -318,6 +322,7 @@ class RowsModel(QAbstractTableModel):
             return
         self.start = found.place
         self.query = self._asked
+        self._whole, self._tries = found.whole, 0
         self._follow_runs()
         if found.same:
             self.pages.outdate()
@@ -340,6 +345,7 @@ class RowsModel(QAbstractTableModel):
 
     def _find_rest(self) -> None:
         """Find the rows behind the first ones, which can be looked at meanwhile."""
+        self._tries += 1
         job = self._workspace.submit(
             rows_data.rest_of,
             self._workspace.project,
@@ -348,6 +354,7 @@ class RowsModel(QAbstractTableModel):
             worker="orders",
             first=True,
             quiet=True,
+            notify_failure=self._tries >= _MOST_TRIES,
         )
         job.finished.connect(self._on_rest)
         job.ended.connect(self._on_rest_ended)
@@ -361,40 +368,54 @@ class RowsModel(QAbstractTableModel):
         if len(ids) != len(self.ids) or not np.array_equal(ids[:known], self.ids[:known]):
             self.find()
             return
-        self.ids = ids
+        self.ids, self._whole = ids, True
         self.pages.take_ids(ids)
         self._emit_changed(0, len(ids) - 1)
         self.completed.emit()
 
     @Slot()
     def _on_rest_ended(self) -> None:
+        if self._rest is not None and isinstance(self._rest.error, Crash):
+            self._tries = _MOST_TRIES  # its dialog has come
         self._rest = None
         if self._find is None:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Find the rest of the list that is shown, where it has gaps: no other list comes in its place.
+
+        What fails again and again is left, and the last time says so; the next query tries anew.
+        """
+        stopping = self._workspace.project is None or self._workspace.work.stopping
+        if not self._whole and self._tries < _MOST_TRIES and not stopping:
+            self._find_rest()
+        else:
             self.searching.emit(False)
 
     @property
     def whole(self) -> bool:
         """Whether every row has its place; else the first ones have, and the rest is being found."""
-        return self._rest is None
+        return self._whole
 
     @Slot()
     def _on_stopped(self) -> None:
         """The user stopped what takes long: the rows of before stay."""
-        self._find = None
-        self.searching.emit(False)
+        self._find, self._tries = None, 0
+        self._go_on()
 
     @Slot(object)
     def _on_no_answer(self, error: object) -> None:
-        self._find = None
+        self._find, self._tries = None, 0
         if isinstance(error, DamagedProject):
             self._messages.notify_error(error)  # with a way out
         self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
-        self.searching.emit(False)
+        self._go_on()
 
     @Slot()
     def _clear(self) -> None:
         drop(self._find, self._rest)
         self._find = self._rest = None
+        self._whole = True
         self.beginResetModel()
         self.ids = np.empty(0, np.int64)
         self.query = None

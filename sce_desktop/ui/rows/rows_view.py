@@ -287,16 +287,23 @@ class RowsView(QWidget):
 
     @Slot()
     def _emit_selected(self) -> None:
-        self._navigation.set_selected(self._selected_ids())
+        unknown = self._selects_unknown(self.table.selected_stretches())
+        self._navigation.set_selected(self._selected_ids(), unknown=unknown)
+
+    def _selects_unknown(self, stretches: Sequence[range]) -> bool:
+        """Whether several rows are selected and the last one is still being found."""
+        if self.model.whole or sum(map(len, stretches)) < 2:
+            return False
+        return not self.model.ids[stretches[-1].stop - 1]
 
     def _selected_ids(self) -> Sequence[int]:
-        """The ids of the selected rows, as far as they are known; those of very many stay in their array."""
+        """The ids of the selected rows, none before all are known; those of very many stay in their array."""
         stretches = self.table.selected_stretches()
+        if self._selects_unknown(stretches):
+            return ()
         parts = [self.model.ids[stretch.start : stretch.stop] for stretch in stretches]
         if sum(map(len, parts)) <= MOST_SELECTED:
             return [row_id for part in parts for row_id in part.tolist() if row_id]
-        if not self.model.whole:
-            return ()  # they are selected when they are known
         return ManyRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     @Slot()

@@ -1,7 +1,7 @@
 """Several rows selected in the table: what a key or a button of the row panel does is done to all of them.
 
 Answers go the way of the table's menu (`bulk_work`): in bulk, in the background, undone as one step. Each
-method says whether it has done it: False where not more than one row is selected.
+method says whether it has done or refused it: False where not more than one row is selected.
 """
 
 from __future__ import annotations
@@ -58,8 +58,16 @@ class SelectedRows(QObject):
         """How many rows a key is about: 0 where it is the current one alone."""
         return len(self._navigation.selected)
 
+    def _refuses(self) -> bool:
+        """Whether nothing can be done yet, as some of them are still being found; a message says so."""
+        if self._navigation.selected_unknown:
+            self._messages.notify(_("{job}: try again in a moment.", job=_("Finding rows")), "warn")
+        return self._navigation.selected_unknown
+
     def decide(self, decision: Decision, label_ids: tuple[int, ...] = ()) -> bool:
         """Give all of them the same label; ask first where that replaces another."""
+        if self._refuses():
+            return True
         project, ids = self._workspace.project, self._navigation.selected
         if not ids or project is None:
             return False
@@ -101,6 +109,8 @@ class SelectedRows(QObject):
 
     def choose(self, label_id: int) -> bool:
         """Give all of them a label; where rows may have several, add it to those that they have."""
+        if self._refuses():
+            return True
         if not self.count or self._workspace.label_set is None:
             return False
         if not self._workspace.label_set.multi_label:
@@ -119,6 +129,8 @@ class SelectedRows(QObject):
 
     def accept(self) -> bool:
         """Accept the predictions of those that are unlabelled."""
+        if self._refuses():
+            return True
         run = next((run for run in self._workspace.runs if run.alias == MAIN_ALIAS), None)
         if not self.count:
             return False
@@ -158,6 +170,8 @@ class SelectedRows(QObject):
 
     def mark(self, mark: str) -> bool:
         """Set a mark on all of them, or remove it where all have it."""
+        if self._refuses():
+            return True
         project = self._workspace.project
         if not self.count or project is None:
             return False
@@ -179,11 +193,15 @@ class SelectedRows(QObject):
 
     def take_back(self) -> bool:
         """Undo the labels of them."""
-        if self.count and self._edits.clear_decision(self._navigation.selected):
-            self._report(
-                ngettext("{count} row unlabelled again.", "{count} rows unlabelled again.", self.count)
-            )
+        if self._refuses():
+            return True
+        if self.count:
+            self._edits.clear_decision(self._navigation.selected, self._report_cleared)
         return bool(self.count)
+
+    def _report_cleared(self, count: int) -> None:
+        if count:
+            self._report(ngettext("{count} row unlabelled again.", "{count} rows unlabelled again.", count))
 
     def _report(self, sentence: str) -> None:
         self._messages.notify(f"{sentence} {UNDO}")

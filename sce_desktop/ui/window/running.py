@@ -17,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QLockFile, QObject, Qt, Signal, Slot
 from PySide6.QtNetwork import QLocalServer, QLocalSocket
 from PySide6.QtWidgets import QWidget
 
@@ -73,15 +73,23 @@ class SecondStarts(QObject):
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
         self._server.newConnection.connect(self._answer)
+        self._lock: QLockFile | None = None
         if not name:
             return
         if sys.platform != "win32":
             with contextlib.suppress(OSError):
                 make_folder(Path(name).parent)
+            # Qt puts a new socket in the place of one that is in use, and the first to end removes it.
+            self._lock = QLockFile(f"{name}.lock")
+            self._lock.setStaleLockTime(0)  # a window may be open for weeks; one that was killed has none
+            if not self._lock.tryLock(0):
+                log.info("A second start will open a second window: another one listens")
+                return
         if not self._server.listen(name):
             QLocalServer.removeServer(name)  # of a window that was killed: nobody answered there
             if not self._server.listen(name):
                 log.info("A second start will open a second window: %s", self._server.errorString())
+                self._unlock()
 
     @property
     def listening(self) -> bool:
@@ -91,6 +99,11 @@ class SecondStarts(QObject):
     def close(self) -> None:
         """Hear no more; the socket's file goes."""
         self._server.close()
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.unlock()
 
     @Slot()
     def _answer(self) -> None:
