@@ -19,7 +19,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.exchange import FORMATS, Exchange
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
-from sce_desktop.data.exchange.records import DECIDED_COLUMNS, majority
+from sce_desktop.data.exchange import doccano, label_studio, qda_xml
+from sce_desktop.data.exchange.records import DECIDED_COLUMNS, ExchangeProject, ExchangeRow, majority
 from sce_desktop.data.labels_file import read_labels
 from sce_desktop.data.tables import open_table
 from sce_desktop.project import Project
@@ -177,6 +178,31 @@ def test_wrong_endings_and_formats_are_refused(project: Project) -> None:
         project.export(path, format="argilla")
     project.export(path, format="label-studio", overwrite=True)
     assert '<Choice value="Parcel &gt; Damaged"/>' in path.with_name("out.interface.xml").read_text("utf-8")
+
+
+@pytest.mark.parametrize("kind", [Exchange.DOCCANO, Exchange.LABEL_STUDIO, Exchange.QDA_XML])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("a", "a", "a"),
+        ("label_2", "label", "id"),
+        ("text_2", "text", "source"),
+        ("none of these", "Comments", "Comments_2"),
+    ],
+)
+def test_columns_of_equal_names_are_all_kept(tmp_path: Path, kind: Exchange, names: tuple[str, ...]) -> None:
+    columns, path = ("message", *names), tmp_path / ("out" + FORMATS[kind].ending)
+    project = ExchangeProject("p", columns, (0,), (Label("A"),), False)
+    row = ExchangeRow(1, "words", ("words", "x", "y", "z"), ("A",))
+    if kind is Exchange.QDA_XML:
+        qda_xml.write_project(path, project, [row])
+    else:
+        write = doccano.write_lines if kind is Exchange.DOCCANO else label_studio.write_tasks
+        path.write_text("".join(write(project, [row])), encoding="utf-8")
+    ((cells, *_more),) = open_table(path).batches()
+    assert [cell for cell in cells if cell in ("x", "y", "z")] == ["x", "y", "z"]
+    assert "words" in cells
+    assert "A" in cells
 
 
 # --- files as the tools write them -------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -15,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.limits import MAX_SHEET_AREA
+from sce_desktop.core.names import numbered
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.excel.xlsx import refuse_bomb
@@ -88,6 +89,7 @@ class QdaTable(Table):
         rows: list[Incoming] = []
         missing = characters = cells = 0
         parts = False
+        columns = _columns(found)
         for source in found.sources:
             text = text_of(source)
             if text is None:
@@ -105,7 +107,7 @@ class QdaTable(Table):
                 raise HugeError
             note = "\n".join(filter(None, notes))
             for start, end, codings in own:
-                rows.append(_row(found, source, text[start:end], start, end, codings))
+                rows.append(_row(found, columns, source, text[start:end], start, end, codings))
                 rows[-1].note = note
         if not parts:
             for row in rows:
@@ -152,17 +154,29 @@ def _parts(source: Source, text: str) -> Iterator[tuple[int, int, list[_Coding]]
         yield start, end, found[start, end]
 
 
+def _columns(found: QdaProject) -> dict[str, str]:
+    """Return the column of each variable that has a name; no two are the same, and none is ours."""
+    named = {variable: name for variable, name in found.variables.items() if name}
+    own = (_SOURCE, _START, _END, _TEXT)
+    return dict(zip(named, numbered([*own, *named.values()])[len(own) :], strict=True))
+
+
 def _row(
-    found: QdaProject, source: Source, text: str, start: int, end: int, codings: Sequence[_Coding]
+    found: QdaProject,
+    columns: Mapping[str, str],
+    source: Source,
+    text: str,
+    start: int,
+    end: int,
+    codings: Sequence[_Coding],
 ) -> Incoming:
     data: dict[str, Any] = {_SOURCE: source.name, _START: str(start), _END: str(end)}
     none = False
     for variable, value in source.values.items():
-        name = found.variables.get(variable, "")
-        if found.origin == ORIGIN and name == NONE_OF_THESE:
+        if found.origin == ORIGIN and found.variables.get(variable) == NONE_OF_THESE:
             none = True
-        elif name:
-            data[f"{name}_2" if name in (_SOURCE, _START, _END, _TEXT) else name] = value
+        elif name := columns.get(variable):
+            data[name] = value
     data[_TEXT] = text
     row = Incoming(data)
     given: dict[str, dict[str, None]] = {}
