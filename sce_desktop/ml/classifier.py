@@ -216,7 +216,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):
                     [place_of[name] for name in found.names],
                     chosen,
                     settings=settings,
-                    cache=cache or self.cache,
+                    cache=self.cache if cache is None else cache,  # an empty one is false
                     progress=progress or SilentProgress(),
                 )
             except UserError as error:
@@ -267,7 +267,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):
         if whole_table and multi_label:
             raise ValueError("Joint prediction (whole_table) is not available with multi_label.")
         chosen = self._labels(labels)
-        cache = cache or self.cache
+        cache = self.cache if cache is None else cache  # an empty one is false
         fitted = self._model()
         model: TextModel = fitted
         if whole_table and (reference := sample(rows)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -111,10 +111,26 @@ def classes_of(labels: Sequence[Label], values: dict[str, Any]) -> NDArray[Any]:
 
 
 def _answers(y: Any) -> list[Any]:
-    if isinstance(y, list | tuple):
-        return list(y)
-    return list(column_or_1d(y, warn=True))
+    if isinstance(y, list | tuple) or _is_series(y):  # an array would make floats of Int64 with NA
+        found = list(y)
+    else:
+        found = list(column_or_1d(y, warn=True))
+    for place, value in enumerate(found):
+        if isinstance(value, list | tuple | np.ndarray):
+            raise ValueError(
+                f"Expected one label for each text, and number {place + 1} is a {type(value).__name__}."
+            )
+    return found
+
+
+def _is_series(y: Any) -> bool:
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(y, pandas.Series)
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float | np.floating) and math.isnan(value))
+    """Whether there is no label: pandas has values of its own for that, which are there once it is."""
+    if value is None or (isinstance(value, float | np.floating) and bool(np.isnan(value))):
+        return True
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and pandas.api.types.is_scalar(value) and bool(pandas.isna(value))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray
+from sce_desktop.core.runs import as_kept
 
 
 class VectorMemory:
@@ -31,8 +32,8 @@ class VectorMemory:
         return found, np.stack(known) if known else None
 
     def put(self, embedder: str, texts: Sequence[str], vectors: FloatArray) -> None:
-        """Keep ``vectors`` (n, d)."""
-        for text, vector in zip(texts, vectors, strict=True):
+        """Keep ``vectors`` (n, d), rounded as they are used when they are new: a row has one score."""
+        for text, vector in zip(texts, as_kept(vectors), strict=True):
             self._vectors[embedder, text] = vector.copy()
         while len(self._vectors) > self._most:
             del self._vectors[next(iter(self._vectors))]

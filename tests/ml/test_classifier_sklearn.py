@@ -22,6 +22,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sce_desktop.ml.classifier import SCEClassifier
+from sce_desktop.ml.classifier_input import examples
 from sce_desktop.ml.vector_memory import VectorMemory
 from tests.ml.test_classifier import ANSWERS, LESSONS
 from tests.ml.tiny import tiny_sce, tiny_sce_model
@@ -80,6 +81,25 @@ def test_score_cross_validation_and_a_search(classifier: SCEClassifier) -> None:
     assert search.score(LESSONS, ANSWERS) == 1.0
 
 
+def test_an_empty_memory_of_the_calls_is_used(classifier: SCEClassifier) -> None:
+    """An empty one is false: it was taken for none, and the classifier's own filled instead."""
+    classifier.cache = VectorMemory()
+    asked = VectorMemory()
+    classifier.fit(LESSONS, ANSWERS, cache=asked)
+    assert (len(asked), len(classifier.cache)) == (len(LESSONS), 0)
+    for call in (classifier.predict, classifier.predict_proba):
+        call(LESSONS, cache=(asked := VectorMemory()))
+        assert (len(asked), len(classifier.cache)) == (len(LESSONS), 0)
+    classifier.predict(LESSONS)
+    assert len(classifier.cache) == len(LESSONS)
+
+
+def test_a_memory_changes_no_score(classifier: SCEClassifier) -> None:
+    classifier.cache = VectorMemory()
+    first = classifier.predict_proba(LESSONS, ["wet", "blue"])
+    np.testing.assert_array_equal(classifier.predict_proba(LESSONS, ["wet", "blue"]), first)
+
+
 def test_in_a_pipeline(classifier: SCEClassifier) -> None:
     pipeline = make_pipeline(FunctionTransformer(lower), classifier)
     loud = [text.upper() for text in LESSONS]
@@ -135,6 +155,24 @@ def test_rows_without_a_label_are_passed_over(classifier: SCEClassifier) -> None
     labelled = [place for place in range(12) if place not in (0, 7)]
     same = clone(classifier).fit([LESSONS[i] for i in labelled], [ANSWERS[i] for i in labelled])
     np.testing.assert_array_equal(same.predict_proba(LESSONS), some)
+
+
+@pytest.mark.parametrize("given", [list, pd.Series, lambda y: np.array(y, dtype=object)])
+@pytest.mark.parametrize("missing", [None, pd.NA, pd.NaT, np.nan, np.float32("nan")])
+def test_what_pandas_calls_missing_is_no_label(given: Any, missing: Any) -> None:
+    found = examples(LESSONS[:3], given(["a", missing, "b"]))
+    assert (found.texts, found.names) == ([LESSONS[0], LESSONS[2]], ["a", "b"])
+
+
+def test_whole_numbers_with_gaps_stay_whole() -> None:
+    found = examples(LESSONS[:3], pd.Series([1, None, 2], dtype="Int64"))
+    assert found.names == ["1", "2"]
+
+
+@pytest.mark.parametrize("value", [["a"], ("a",), np.array(["a"])])
+def test_a_list_is_no_label(value: Any) -> None:
+    with pytest.raises(ValueError, match="number 2 is a"):
+        examples(LESSONS[:2], ["a", value])
 
 
 def test_a_further_fit_begins_again_or_continues(classifier: SCEClassifier) -> None:

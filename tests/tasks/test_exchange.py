@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 import uuid
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.exchange import FORMATS, Exchange
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import Scores
-from sce_desktop.data.exchange.records import DECIDED_COLUMNS, majority
+from sce_desktop.data.exchange import doccano, label_studio, qda_xml
+from sce_desktop.data.exchange.records import DECIDED_COLUMNS, ExchangeProject, ExchangeRow, majority
 from sce_desktop.data.labels_file import read_labels
 from sce_desktop.data.tables import open_table
 from sce_desktop.project import Project
@@ -178,6 +180,31 @@ def test_wrong_endings_and_formats_are_refused(project: Project) -> None:
     assert '<Choice value="Parcel &gt; Damaged"/>' in path.with_name("out.interface.xml").read_text("utf-8")
 
 
+@pytest.mark.parametrize("kind", [Exchange.DOCCANO, Exchange.LABEL_STUDIO, Exchange.QDA_XML])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("a", "a", "a"),
+        ("label_2", "label", "id"),
+        ("text_2", "text", "source"),
+        ("none of these", "Comments", "Comments_2"),
+    ],
+)
+def test_columns_of_equal_names_are_all_kept(tmp_path: Path, kind: Exchange, names: tuple[str, ...]) -> None:
+    columns, path = ("message", *names), tmp_path / ("out" + FORMATS[kind].ending)
+    project = ExchangeProject("p", columns, (0,), (Label("A"),), False)
+    row = ExchangeRow(1, "words", ("words", "x", "y", "z"), ("A",))
+    if kind is Exchange.QDA_XML:
+        qda_xml.write_project(path, project, [row])
+    else:
+        write = doccano.write_lines if kind is Exchange.DOCCANO else label_studio.write_tasks
+        path.write_text("".join(write(project, [row])), encoding="utf-8")
+    ((cells, *_more),) = open_table(path).batches()
+    assert [cell for cell in cells if cell in ("x", "y", "z")] == ["x", "y", "z"]
+    assert "words" in cells
+    assert "A" in cells
+
+
 # --- files as the tools write them -------------------------------------------------------------------------
 
 
@@ -309,6 +336,92 @@ def test_a_zip_bomb_and_a_damaged_project(tmp_path: Path) -> None:
     path.write_bytes(b"PK\x03\x04 and no more")
     with pytest.raises(UserError, match="damaged"):
         open_table(path)
+
+
+def _selections(count: int) -> str:
+    return "".join(
+        f'<PlainTextSelection startPosition="{n}" endPosition="500000"><Coding><CodeRef targetGUID="c"/>'
+        "</Coding></PlainTextSelection>"
+        for n in range(count)
+    )
+
+
+def _overlapping(folder: Path) -> Path:
+    """One text with 400 codings of nearly all of it: each would be a row of half a megabyte."""
+    sources = f'<TextSource name="s" plainTextPath="internal://a.txt">{_selections(400)}</TextSource>'
+    return _project_of(folder, sources)
+
+
+def _shared_part(folder: Path) -> Path:
+    """400 sources with the same text, which was read again for each."""
+    return _project_of(folder, '<TextSource name="s" plainTextPath="internal://a.txt"/>' * 400)
+
+
+def _repeated_note(folder: Path) -> Path:
+    """A long note on a text with 400 codings of one character."""
+    text = f'<TextSource name="s"><PlainTextContent>{"a" * 500}</PlainTextContent>{_selections(400)}'
+    note = f'<Note guid="n"><PlainTextContent>{"a" * 500_000}</PlainTextContent></Note>'
+    return _project_of(folder, f'{text}<NoteRef targetGUID="n"/></TextSource>', f"<Notes>{note}</Notes>")
+
+
+def _variables(folder: Path) -> Path:
+    """A text with 3,500 variables and 3,500 codings, each a row with a cell for every variable."""
+    text = f'<TextSource name="s"><PlainTextContent>{"a" * 6000}</PlainTextContent>{_selections(3500)}'
+    values = "".join(
+        f'<VariableValue><VariableRef targetGUID="{n}"/><TextValue>1</TextValue></VariableValue>'
+        for n in range(3500)
+    )
+    return _project_of(folder, f"{text}{values}</TextSource>")
+
+
+def _project_of(folder: Path, sources: str, notes: str = "") -> Path:
+    path = folder / "p.qdpx"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        codes = '<CodeBook><Codes><Code guid="c" name="C"/></Codes></CodeBook>'
+        archive.writestr("project.qde", f"<Project>{codes}<Sources>{sources}</Sources>{notes}</Project>")
+        archive.writestr("Sources/a.txt", "a" * 500_000)
+    return path
+
+
+def _keys_of_their_own(folder: Path, count: int = 3500, each: int = 1) -> Path:
+    """Tasks with a key of its own each: every row would have a cell for each of them."""
+    tasks = [
+        {"data": {"text": "a", **{f"k{n}_{i}": 1 for i in range(each)}}, "annotations": []}
+        for n in range(count)
+    ]
+    path = folder / "p.json"
+    path.write_text(json.dumps(tasks), encoding="utf-8")
+    return path
+
+
+def _more_keys_than_columns(folder: Path) -> Path:
+    """Few tasks with more keys than a table has columns, which was seen once all rows were made."""
+    return _keys_of_their_own(folder, 200, 170)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [_overlapping, _shared_part, _repeated_note, _variables, _keys_of_their_own, _more_keys_than_columns],
+)
+def test_a_small_file_that_asks_for_gigabytes_is_one_sentence(
+    tmp_path: Path, build: Callable[[Path], Path]
+) -> None:
+    path = build(tmp_path)
+    assert path.stat().st_size < 3_000_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(UserError) as caught:
+            open_table(path)
+        assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    finally:
+        tracemalloc.stop()
+    assert str(caught.value).endswith(".")
+    assert "\n" not in str(caught.value)
+
+
+def test_codings_that_overlap_as_those_of_people_are_read(tmp_path: Path) -> None:
+    text = f'<TextSource name="s"><PlainTextContent>{"a" * 5000}</PlainTextContent>{_selections(400)}'
+    assert open_table(_project_of(tmp_path, f"{text}</TextSource>")).estimated_rows == 400
 
 
 @pytest.mark.parametrize(

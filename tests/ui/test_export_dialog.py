@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -259,6 +260,21 @@ def test_a_file_for_another_tool(
     assert [task["id"] for task in tasks] == list(range(1, 11))
     assert tasks[0]["annotations"][0]["result"][0]["value"] == {"choices": ["Food, drink"]}
     assert "Food, drink" in (tmp_path / "out.interface.xml").read_text(encoding="utf-8")
+
+
+def test_drafts_are_not_offered_where_none_are_written(dialog: ExportDialog) -> None:
+    assert dialog._facts is not None
+    dialog._facts = replace(dialog._facts, drafts=5, shown_drafts=123)
+    dialog._show_format()
+    dialog.rows_buttons["shown"].setChecked(True)
+    dialog.drafts.setChecked(True)
+    assert dialog.drafts.isVisible()
+    assert "123" in dialog.summary.text()
+    for key, offered in (("label-studio", False), (".csv", True)):
+        dialog.format.setCurrentIndex(dialog.format.findData(key))
+        dialog.format.activated.emit(dialog.format.currentIndex())
+        assert dialog.drafts.isVisible() is offered
+        assert ("123" in dialog.summary.text()) is offered
 
 
 def test_back_to_a_table(dialog: ExportDialog, tmp_path: Path) -> None:

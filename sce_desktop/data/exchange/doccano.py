@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from sce_desktop.core.names import numbered
 from sce_desktop.data.exchange.records import (
     DECIDED_COLUMNS,
     LABELS_COLUMN,
@@ -15,7 +16,7 @@ from sce_desktop.data.exchange.records import (
     text_list,
 )
 
-_TEXT, _LABEL, _COMMENTS = "text", "label", "Comments"
+_ID, _TEXT, _LABEL, _COMMENTS = "id", "text", "label", "Comments"
 _TAKEN: Final = frozenset({*DECIDED_COLUMNS, LABELS_COLUMN}) - {_LABEL}
 
 
@@ -44,9 +45,11 @@ def read_line(item: dict[str, Any]) -> dict[str, Any]:
 
 def write_lines(project: ExchangeProject, rows: Iterable[ExchangeRow]) -> Iterator[str]:
     """Yield the lines of the file."""
+    own = (_ID, _TEXT, _LABEL, _COMMENTS)
+    names = numbered([*own, *(name for _place, name in project.other_columns)])[len(own) :]
     for row in rows:
-        found: dict[str, Any] = {"id": row.number, _TEXT: row.text, _LABEL: list(row.labels or ())}
-        for place, name in project.other_columns:
-            found[f"{name}_2" if name in (*found, _COMMENTS) else name] = row.cells[place]
+        found: dict[str, Any] = {_ID: row.number, _TEXT: row.text, _LABEL: list(row.labels or ())}
+        for name, (place, _name) in zip(names, project.other_columns, strict=True):
+            found[name] = row.cells[place]
         found[_COMMENTS] = [row.note] if row.note else []
         yield json.dumps(found, ensure_ascii=False) + "\n"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from xml.sax.saxutils import quoteattr
 
+from sce_desktop.core.names import numbered
 from sce_desktop.data.exchange.records import (
     ExchangeProject,
     ExchangeRow,
@@ -106,16 +107,18 @@ def _restore(row: Incoming, kept: dict[str, Any]) -> None:
 
 def write_tasks(project: ExchangeProject, rows: Iterable[ExchangeRow]) -> Iterator[str]:
     """Yield the text of a file of tasks, a row at a time."""
+    names = numbered([_TO, *(name for _place, name in project.other_columns)])[1:]
     yield "["
     for place, row in enumerate(rows):
         yield ",\n" if place else "\n"
-        yield json.dumps(_task(project, row), ensure_ascii=False)
+        yield json.dumps(_task(project, row, names), ensure_ascii=False)
     yield "\n]\n"
 
 
-def _task(project: ExchangeProject, row: ExchangeRow) -> dict[str, Any]:
-    data: dict[str, Any] = {name: row.cells[place] for place, name in project.other_columns}
-    data = {_TO: row.text, **{(f"{name}_2" if name == _TO else name): cell for name, cell in data.items()}}
+def _task(project: ExchangeProject, row: ExchangeRow, names: Sequence[str]) -> dict[str, Any]:
+    data: dict[str, Any] = {_TO: row.text}
+    for name, (place, _name) in zip(names, project.other_columns, strict=True):
+        data[name] = row.cells[place]
     annotations: list[dict[str, Any]] = []
     if row.labels is not None:
         annotations.append({"result": _result(row.labels), "ground_truth": False})

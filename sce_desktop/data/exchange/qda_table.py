@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +14,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.limits import MAX_SHEET_AREA
+from sce_desktop.core.names import numbered
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.excel.xlsx import refuse_bomb
@@ -20,7 +23,7 @@ from sce_desktop.data.excel.xlsx_xml import DamagedError, HugeError
 from sce_desktop.data.excel.zip_parts import has_many_parts
 from sce_desktop.data.exchange.qda_read import QdaProject, Source, read_xml
 from sce_desktop.data.exchange.qda_xml import NONE_OF_THESE, ORIGIN, OWN
-from sce_desktop.data.exchange.records import Incoming, Names, as_rows
+from sce_desktop.data.exchange.records import Incoming, Names, NoTableError, as_rows
 from sce_desktop.data.reader import Cells, Table
 
 ENDINGS: Final = (".qdpx", ".qde")
@@ -69,19 +72,24 @@ class QdaTable(Table):
                 found = read_xml(stream)
             known = {name.rpartition("/")[2].lower(): name for name in sizes}
 
+            @cache  # sources may share a part
+            def read(part: str) -> str:
+                return archive.read(part).decode("utf-8-sig", "replace")
+
             def text_of(source: Source) -> str | None:
                 if source.text is not None:
                     return source.text
                 scheme, _sign, name = source.path.partition("://")
                 part = known.get(name.rpartition("/")[2].lower()) if scheme == "internal" else None
-                return None if part is None else archive.read(part).decode("utf-8-sig", "replace")
+                return None if part is None else read(part)
 
             return self._as_rows(found, text_of)
 
     def _as_rows(self, found: QdaProject, text_of: Any) -> list[dict[str, Any]]:
         rows: list[Incoming] = []
-        missing = 0
+        missing = characters = cells = 0
         parts = False
+        columns = _columns(found)
         for source in found.sources:
             text = text_of(source)
             if text is None:
@@ -89,8 +97,18 @@ class QdaTable(Table):
                 continue
             own = list(_parts(source, text))
             parts = parts or any(start or end < len(text) for start, end, _codings in own)
+            notes = [found.notes.get(note, "") for note in dict.fromkeys(source.notes)]
+            # Parts may overlap, and each has what is said of the whole: a small file fills gigabytes so.
+            beside = sum(map(len, notes)) + sum(map(len, source.values.values()))
+            characters += sum(end - start + beside for start, end, _codings in own)
+            refuse_bomb(self.path, characters)
+            cells += len(own) * len(source.values)
+            if cells > MAX_SHEET_AREA:
+                raise HugeError
+            note = "\n".join(filter(None, notes))
             for start, end, codings in own:
-                rows.append(_row(found, source, text[start:end], start, end, codings))
+                rows.append(_row(found, columns, source, text[start:end], start, end, codings))
+                rows[-1].note = note
         if not parts:
             for row in rows:
                 del row.data[_START], row.data[_END]
@@ -136,17 +154,29 @@ def _parts(source: Source, text: str) -> Iterator[tuple[int, int, list[_Coding]]
         yield start, end, found[start, end]
 
 
+def _columns(found: QdaProject) -> dict[str, str]:
+    """Return the column of each variable that has a name; no two are the same, and none is ours."""
+    named = {variable: name for variable, name in found.variables.items() if name}
+    own = (_SOURCE, _START, _END, _TEXT)
+    return dict(zip(named, numbered([*own, *named.values()])[len(own) :], strict=True))
+
+
 def _row(
-    found: QdaProject, source: Source, text: str, start: int, end: int, codings: Sequence[_Coding]
+    found: QdaProject,
+    columns: Mapping[str, str],
+    source: Source,
+    text: str,
+    start: int,
+    end: int,
+    codings: Sequence[_Coding],
 ) -> Incoming:
     data: dict[str, Any] = {_SOURCE: source.name, _START: str(start), _END: str(end)}
     none = False
     for variable, value in source.values.items():
-        name = found.variables.get(variable, "")
-        if found.origin == ORIGIN and name == NONE_OF_THESE:
+        if found.origin == ORIGIN and found.variables.get(variable) == NONE_OF_THESE:
             none = True
-        elif name:
-            data[f"{name}_2" if name in (_SOURCE, _START, _END, _TEXT) else name] = value
+        elif name := columns.get(variable):
+            data[name] = value
     data[_TEXT] = text
     row = Incoming(data)
     given: dict[str, dict[str, None]] = {}
@@ -159,8 +189,6 @@ def _row(
         own: Names | None = next((labels for who, labels in row.given if who == OWN), () if none else None)
         row.from_project, row.own = True, own
         row.given = [(who, labels) for who, labels in row.given if who != OWN]
-    notes = (found.notes.get(note, "") for note in source.notes)
-    row.note = "\n".join(filter(None, notes))
     return row
 
 
@@ -191,7 +219,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise UserError(
             _("{file} is not QDA-XML, or is damaged: export the project again.", file=path.name)
         ) from error
-    except (HugeError, MemoryError):
+    except (HugeError, NoTableError, MemoryError):
         raise UserError(
             _("{file} holds millions of elements that no project needs: export it again.", file=path.name)
         ) from None

@@ -15,6 +15,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.labels import PARENT_SIGN
+from sce_desktop.core.names import numbered
 from sce_desktop.data.exchange.records import ExchangeProject, ExchangeRow, Names, valid_xml
 
 PROJECT: Final = "urn:QDA-XML:project:1.0"
@@ -120,7 +121,9 @@ def _write_parts(
     write("</Users>\n")
     if codes := _Codes(project.name, project.labels).xml():
         write(f"<CodeBook>\n{codes}</CodeBook>\n")
-    names = [*(name for _place, name in project.other_columns), NONE_OF_THESE]
+    # ours keeps its name: a column that is called the same says nothing about labels
+    none, *names = numbered([NONE_OF_THESE, *(name for _place, name in project.other_columns)])
+    names.append(none)
     write("<Variables>\n")
     for place, name in enumerate(names):
         write(f'<Variable guid="{guid(project.name, "variable", place)}" name={_attribute(name)} ')

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from sce_desktop.core.limits import MAX_KEYS, MAX_SHEET_AREA
 from sce_desktop.core.tables import Cell
 
 DECIDED_COLUMNS: Final = ("label", "decided", "unsure", "flag", "note", "decided_at")
@@ -80,13 +81,26 @@ class Incoming:
     note: str = ""
 
 
+class NoTableError(Exception):
+    """The rows have so many different ``keys`` that they are not rows of one table."""
+
+    def __init__(self, keys: int) -> None:
+        super().__init__(keys)
+        self.keys = keys
+
+
 def as_rows(rows: Sequence[Incoming]) -> list[dict[str, Any]]:
     """Return rows of a table: the cells of the file, then `DECIDED_COLUMNS`, labels, and annotators.
 
     A row has the label that most of its annotators gave; where they are tied it is unlabelled. With more
     than one annotator in the file, the labels of each are in a column of their own.
+
+    Raises:
+        NoTableError: They have more columns, or cells in them, than anything honest.
     """
     columns = dict.fromkeys(key for row in rows for key in row.data)
+    if len(columns) > MAX_KEYS or len(rows) * len(columns) > MAX_SHEET_AREA:
+        raise NoTableError(len(columns))  # before there are any: each row has a cell for every column
     names = _free_names(columns)
     annotators = _annotators(rows)
     chosen = [row.own if row.from_project else majority(labels for _who, labels in row.given) for row in rows]

@@ -25,6 +25,7 @@ from sce_desktop.core.text import size_text
 from sce_desktop.data.csv.text_source import TextSource, file_size
 from sce_desktop.data.exchange.doccano import is_line, read_line
 from sce_desktop.data.exchange.recognise import exchanged_rows
+from sce_desktop.data.exchange.records import NoTableError
 from sce_desktop.data.json.json_document import find_rows, lists_in
 from sce_desktop.data.json.json_values import DECODER, JsonText, Number, Repeating, text_of, valid
 from sce_desktop.data.reader import Cells, Table
@@ -181,7 +182,12 @@ class JsonTable(Table):
         if isinstance(values[0], Repeating):
             self._report_twice(1, values[0].twice)
         self.notes = (rows.note,) if rows.note else ()
-        if exchanged := exchanged_rows(rows.items):
+        try:
+            exchanged = exchanged_rows(rows.items)
+        except NoTableError as error:
+            more = error.keys > MAX_KEYS
+            raise _no_table(self.path, MAX_KEYS if more else error.keys, more=more) from None
+        if exchanged:
             self.kind, note, items = exchanged
             self.notes, self.annotated = (*self.notes, note), True
             return items, halves

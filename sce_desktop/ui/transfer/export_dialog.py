@@ -229,7 +229,6 @@ class ExportDialog(ProjectDialog):
             if alias not in _NO_MODEL and PROBABILITIES not in self.column_boxes:
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
-        self.drafts.setVisible(bool(facts.drafts))
         self._on_format()
 
     def _add_group(self, key: str, words: str, hint: str) -> None:
@@ -350,7 +349,7 @@ class ExportDialog(ProjectDialog):
         )
 
     def _count_of(self, facts: ExportFacts) -> int:
-        drafted = self.only == "shown" and self.drafts.isChecked()
+        drafted = self.only == "shown" and self.drafts.isChecked() and not self.exchange
         return facts.shown_drafts if drafted else facts.rows[self.only]
 
     def _summary(self, facts: ExportFacts) -> str:
@@ -392,6 +391,8 @@ class ExportDialog(ProjectDialog):
         self.excel_safe.setEnabled(ending != ".xlsx")
         self.excel_hint.setVisible(bool(self.exchange) or ending in (".csv", ".tsv", ".xlsx"))
         self.note.setVisible(self._models_beside)
+        drafts = self._facts is not None and bool(self._facts.drafts)
+        self.drafts.setVisible(drafts and not self.exchange)  # exchange formats have no place for them
         for box in self.column_boxes.values():
             box.setEnabled(not self.exchange)
             box.setToolTip(_("The format has columns of its own.") if self.exchange else box.property("hint"))
@@ -447,7 +448,7 @@ class ExportDialog(ProjectDialog):
                 note=self.note.isChecked() and self._models_beside,
                 format=self.exchange,
                 replace=self.replace.isVisibleTo(self) and self.replace.isChecked(),
-                drafts=self.drafts.isChecked(),
+                drafts=self.drafts.isChecked() and not self.exchange,
             )
         )
         super().accept()
