@@ -8,10 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 
 from sce_desktop.core.query import FinalSource, RowOrder, RowQuery
-from sce_desktop.core.runs import Scores
+from sce_desktop.core.runs import Run, Scores
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs import runs
 from tests.store.conftest import fill, use_labels
 
 
@@ -118,3 +120,26 @@ def test_nothing_of_a_draft_is_in_the_file(filled: Project, path: Path) -> None:
         assert file.execute("SELECT count(*) FROM scores").fetchone() == (0,)
     with Project.open(path) as again:
         assert not again.has_draft(run_id)
+
+
+def test_a_draft_that_ends_during_a_query_counts_to_its_end(
+    filled: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id = run_of(filled)
+    label_set = filled.label_set()
+    assert label_set is not None
+    left = (label_set.labels[0].id or 0,)
+    get = runs.get
+
+    def ending(connection: sa.Connection, wanted: int) -> Run:
+        filled.end_draft()  # as another thread may
+        return get(connection, wanted)
+
+    monkeypatch.setattr(runs, "get", ending)
+    for query, wanted in (
+        (RowQuery(predicted_ids=left, run_id=run_id), [1, 4]),
+        (RowQuery(order=RowOrder.PREDICTED, run_id=run_id), [1, 4, 2, 5]),
+        (RowQuery(order=RowOrder.CONFIDENCE, run_id=run_id, predicted_ids=left), [4, 1]),
+    ):
+        draft(filled, run_id, [1, 2, 4, 5])
+        assert filled.row_ids(query, draft=True).tolist() == wanted

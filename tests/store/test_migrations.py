@@ -13,6 +13,7 @@ from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import first_format, migrations, placing, schema
+from sce_desktop.store.file.database import raw
 from sce_desktop.store.project import Project
 
 FIRST_ROWS = """
@@ -210,6 +211,44 @@ def test_failing_migration_changes_nothing(path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(migrations, "MIGRATIONS", NOW)
     with Project.open(path) as project:
         assert (project.name, project.read_only) == ("Old", False)
+
+
+@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_ERROR])
+def test_only_a_missing_module_keeps_the_old_index_in_the_file(
+    path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    execute = sa.Connection.exec_driver_sql
+
+    def failing(self: sa.Connection, statement: str, *more: Any) -> Any:
+        if statement != "DROP TABLE IF EXISTS row_search":
+            return execute(self, statement, *more)
+        if code != sqlite3.SQLITE_ERROR:
+            raw(self).rollback()  # SQLite does so by itself
+        error = sqlite3.OperationalError("a stand-in")
+        error.sqlite_errorcode = code
+        raise sa.exc.OperationalError(statement, None, error)
+
+    make_format(path, 6)
+    monkeypatch.setattr(sa.Connection, "exec_driver_sql", failing)
+    if code == sqlite3.SQLITE_ERROR:
+        Project.open(path).close()
+    else:
+        with pytest.raises(UserError, match="disk"):
+            Project.open(path)
+    assert version(path) == (FORMAT if code == sqlite3.SQLITE_ERROR else 6)
+
+
+def test_no_version_without_what_was_done_for_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lose(connection: sa.Connection) -> None:
+        raw(connection).rollback()
+
+    make_present(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", [*NOW, lose, rename_project])
+    with pytest.raises(RuntimeError, match="lose ended the transaction"):
+        Project.open(path)
+    monkeypatch.setattr(migrations, "MIGRATIONS", NOW)
+    with Project.open(path) as project:
+        assert project.name == "Old"
 
 
 def test_older_project_that_cannot_be_written_is_reported(

@@ -86,6 +86,16 @@ def test_only_what_is_new_is_read(filled: Project, monkeypatch: pytest.MonkeyPat
     assert said(filled, run) == recorded(filled, run)
 
 
+def test_many_new_rows_are_read_in_parts(filled: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = new_run(filled)
+    score(filled, run, [1, 2, 3])
+    assert len(said(filled, run)) == 3
+    monkeypatch.setattr(scored, "_MOST_NEW", 2)
+    monkeypatch.setattr(scored, "_since", lambda *_: pytest.fail("they were read at once"))
+    score(filled, run, [4, 5, 6])
+    assert said(filled, run) == recorded(filled, run)
+
+
 def test_places_of_a_removed_run_may_be_taken_anew(filled: Project) -> None:
     first, second = new_run(filled), new_run(filled, "similarity")
     score(filled, first, [1, 2])

@@ -28,6 +28,20 @@ def test_records_name_the_rows_that_have_a_trigram(letters: str) -> None:
         assert np.flatnonzero(found).tolist() == wanted
 
 
+def test_records_made_in_slices_are_those_made_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    choose = random.Random(5)
+    texts = ["".join(choose.choices("abcde aé日", k=choose.randint(0, 60))) for _ in range(900)]
+    places = np.arange(len(texts), dtype=np.uint32)
+    parts = [trigrams.pairs(texts[n : n + 300], places[n : n + 300]) for n in (0, 300, 600)]
+    whole = trigrams.records(2, trigrams.joined(parts))
+    assert list(trigrams.records_of(2, parts)) == [whole]
+    assert list(trigrams.records_of(2, [])) == [[]]
+    monkeypatch.setattr(trigrams, "_AT_ONCE", 3_000)
+    slices = list(trigrams.records_of(2, parts))
+    assert len(slices) > 8
+    assert [record for some in slices for record in some] == whole
+
+
 @pytest.mark.parametrize("count", [1, 2, 64, 65, 300, 1_983, 1_984, 8_000, trigrams.BLOCK])
 def test_each_form_of_a_record(count: int) -> None:
     rows = np.sort(np.random.default_rng(count).choice(trigrams.BLOCK, count, replace=False))

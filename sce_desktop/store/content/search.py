@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -83,7 +83,7 @@ def _build(database: Database, progress: Progress) -> None:
             parts.append(trigrams.pairs(texts, places))
             progress.check()
             progress.report(max(start, row_ids[-1]), last, stage=_("Building the search index"))
-        _keep(database, trigrams.records(block, trigrams.joined(parts)), start, end, progress)
+        _keep(database, trigrams.records_of(block, parts), start, end, progress)
 
 
 def _texts(database: Database, start: int, end: int) -> Iterator[tuple[list[int], list[str]]]:
@@ -108,20 +108,34 @@ def _texts(database: Database, start: int, end: int) -> Iterator[tuple[list[int]
 
 
 def _keep(
-    database: Database, records: list[tuple[int, bytes]], start: int, end: int, progress: Progress
+    database: Database,
+    slices: Iterable[list[tuple[int, bytes]]],
+    start: int,
+    end: int,
+    progress: Progress,
 ) -> None:
     """Write the records of a block, which count from then on when all are there.
 
     A record that is written early says of the rows up to ``start`` what it said before. Where somebody has
     begun the index again meanwhile, or removed it, nothing is written.
     """
+    for records in slices:
+        if not _write(database, records, start, start, progress):
+            return
+    _write(database, [], start, end, progress)
+
+
+def _write(
+    database: Database, records: list[tuple[int, bytes]], start: int, end: int, progress: Progress
+) -> bool:
+    """Write records, then that the index goes to ``end``; return whether it still went to ``start``."""
     done = 0
     while done < len(records) or start < end:
         progress.check()
         with database.write_part() as connection:
             now = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
             if now != start or not is_made(connection):
-                return
+                return False
             plain = _plain(connection)
             while done < len(records):
                 some = records[done : done + _PART_RECORDS]
@@ -129,9 +143,10 @@ def _keep(
                 done += len(some)
                 if database.awaited:
                     break
-            if done >= len(records):
+            if done >= len(records) and start < end:
                 connection.execute(schema.project.update().values(searchable_to=end))
                 start = end
+    return True
 
 
 def _check_room(database: Database) -> None:
@@ -255,4 +270,5 @@ def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool
         return sa.func.contains_bare(text, key) == 1
     alike = text.contains(needle, autoescape=True, escape="\\")  # LIKE, to which "A" is "a"
     beyond_ascii = sa.func.length(sa.cast(text, sa.LargeBinary)) > schema.rows.c.length
-    return alike | (beyond_ascii & (sa.func.contains_bare(text, key) == 1))
+    with_nul = sa.func.length(text) < schema.rows.c.length  # where LIKE and length stop
+    return alike | ((beyond_ascii | with_nul) & (sa.func.contains_bare(text, key) == 1))

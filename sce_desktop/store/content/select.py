@@ -27,7 +27,7 @@ from sce_desktop.store.content import conditions, ordering, rows
 from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
-from sce_desktop.store.runs.scored import Scored, ScoredRuns
+from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
 from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
 
 _SLICE: Final = 50_000  # rows
@@ -73,9 +73,9 @@ class _Found:
         progress: Progress,
     ) -> None:
         self._connection, self._query, self._progress = connection, query, progress
-        self._scored, self._columns = scored, columns
+        self._scored, self._columns = ScoredOnce(scored), columns
         self._last = connection.execute(sa.select(last_row_id())).scalar_one()
-        masks = conditions.masks(connection, query, self._last, scored, columns, progress)
+        masks = conditions.masks(connection, query, self._last, self._scored, columns, progress)
         progress.check()
         every = _every(connection, self._last)
         self._mask: conditions.Mask | None = None
@@ -200,12 +200,16 @@ class _Found:
             ids = ids[fits]
             ids = ids[surest(scores.top[ids], scores.confidence[ids], count, len(decided))]
             fits = np.ones(len(ids), bool)
+        else:
+            count = None
         top, confidence = scores.top[ids].astype(np.int64), scores.confidence[ids]
         turns = [
             some[rare_label(top[some], confidence[some], decided)]
             for some in map(np.flatnonzero, (fits, ~fits))
         ]
         known: IdArray = ids[np.concatenate(turns)]
+        if count is not None:
+            return known[:count]  # a label that ran out of rows here has more of them in the whole order
         return known[::-1] if self._query.descending else known
 
 

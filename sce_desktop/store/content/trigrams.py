@@ -8,7 +8,7 @@ or a bit for each row. The work is numpy's, which leaves Python's lock to others
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 BITS: Final = 14
 BLOCK: Final = 1 << BITS
 CODES: Final = 1 << 16
+_AT_ONCE: Final = 2_000_000  # pairs that are made into records: some 100 MB
 LIST, GAPS, BITMAP = range(3)
 _FEW: Final = BLOCK // 255  # rows: a list of so many is as short as gaps may be
 _MANY: Final = BLOCK // 8 - _FEW  # rows: from here on a bit for each row is shorter
@@ -52,6 +53,16 @@ def pairs(texts: Sequence[str], places: NDArray[np.uint32]) -> Pairs:
 def joined(parts: Sequence[Pairs]) -> Pairs:
     """Return the pairs of several parts of one block, sorted, each once."""
     return parts[0] if len(parts) == 1 else _distinct(np.concatenate(parts or [np.empty(0, np.uint32)]))
+
+
+def records_of(block: int, parts: Sequence[Pairs]) -> Iterator[list[tuple[int, bytes]]]:
+    """Yield what `records` makes of all ``parts`` of a block, some codes at a time: it takes less memory."""
+    slices = sum(map(len, parts)) // _AT_ONCE + 1
+    bounds = np.linspace(0, CODES, slices + 1).astype(np.uint32) << np.uint32(BITS)
+    cuts = [np.searchsorted(part, bounds).tolist() for part in parts]
+    for number in range(slices):
+        some = [part[cut[number] : cut[number + 1]] for part, cut in zip(parts, cuts, strict=True)]
+        yield records(block, joined(some))
 
 
 def records(block: int, found: Pairs) -> list[tuple[int, bytes]]:

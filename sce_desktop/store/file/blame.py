@@ -17,6 +17,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.store.file.failures import error_code
 from sce_desktop.store.repair import contents
 from sce_desktop.store.repair.stored import Malformed
 
@@ -33,6 +34,7 @@ _UNEXPECTED: Final = (
     sqlite3.Error,
 )
 _KNOWN: Final = (Malformed, UnicodeDecodeError)
+_OF_THE_DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 @contextlib.contextmanager
@@ -46,6 +48,8 @@ def blaming_contents(plain: sqlite3.Connection) -> Iterator[None]:
     except _KNOWN:
         raise
     except _UNEXPECTED as error:
+        if error_code(error) in _OF_THE_DISK:  # an older file breaks the present rules until it is updated
+            raise
         why = _first_problem(plain)
         if not why:
             raise

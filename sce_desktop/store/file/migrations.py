@@ -6,7 +6,6 @@ which does the same to a file that holds data, and `formats` learns from both wh
 
 from __future__ import annotations
 
-import contextlib
 import sqlite3
 from collections.abc import Callable
 from typing import Final
@@ -14,6 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from sce_desktop.core.blank import is_blank
+from sce_desktop.store.file.failures import error_code
 
 
 def _add_model_versions(connection: sa.Connection) -> None:
@@ -164,8 +164,11 @@ def _add_search_form(connection: sa.Connection) -> None:
 def _drop_fts_index(connection: sa.Connection) -> None:
     """Remove the search index of FTS5: another one is made behind the work."""
     connection.exec_driver_sql("UPDATE project SET searchable_to = 0, search_form = ''")
-    with contextlib.suppress(sa.exc.OperationalError):  # a SQLite without FTS5 cannot
+    try:
         connection.exec_driver_sql("DROP TABLE IF EXISTS row_search")
+    except sa.exc.OperationalError as error:
+        if error_code(error) != sqlite3.SQLITE_ERROR:  # that is what a SQLite without FTS5 says
+            raise
 
 
 MIGRATIONS: Final[list[Callable[[sa.Connection], None]]] = [
@@ -190,6 +193,11 @@ def migrate(connection: sa.Connection, version: int) -> None:
 
     Foreign keys must be off: a step may have to build a table again.
     """
+    plain = connection.connection.driver_connection
+    assert isinstance(plain, sqlite3.Connection)
+    begun = plain.in_transaction
     for step in MIGRATIONS[version - 1 :]:
         step(connection)
+        if begun and not plain.in_transaction:  # some failures make SQLite take back all that was done
+            raise RuntimeError(f"{step.__name__} ended the transaction of the update")
     connection.exec_driver_sql(f"PRAGMA user_version={schema_version()}")

@@ -27,6 +27,7 @@ from sce_desktop.store.sql import fetch_ids, numbers_in
 _MOST_KEPT_RUNS: Final = 4  # runs; 11 MB each for a million rows
 _MOST_KEPT_ROWS: Final = 25_000_000  # of all runs that are kept; the one asked for last stays
 _PART: Final = 100_000  # records that are read at once
+_MOST_NEW: Final = 100_000  # rows that are read one by one: some 24 MB
 _LOOKED_AT: Final = 2_000  # records by which margins are parted
 _WHOLE: Final = 2.0**62  # a float32 times it is a whole number ...
 _SMALL: Final = 2.0**-38  # ... from here up
@@ -88,8 +89,10 @@ class ScoredRuns:
         if before.count == count:
             return before
         (newest,) = plain.execute("SELECT coalesce(max(rowid), 0) FROM scores").fetchone()
-        now = _grown(before, _since(connection, run_id, seen)) if 0 < before.count < count else _NOTHING
-        if now.count != count:  # the first time, or places of a removed run were taken again
+        now, few = _NOTHING, count - before.count <= _MOST_NEW
+        if 0 < before.count < count and few:
+            now = _grown(before, _since(connection, run_id, seen))
+        if now.count != count:  # the first time, many, or places of a removed run were taken again
             now = _grown(_NOTHING, _all(connection, run_id, count))
         with self._lock:
             if before.count < count:  # else this connection sees an earlier state
@@ -102,6 +105,26 @@ class ScoredRuns:
     def _are_many(self) -> bool:
         rows = sum(len(scored.top) for scored, _ in self._kept.values())
         return len(self._kept) > _MOST_KEPT_RUNS or rows > _MOST_KEPT_ROWS
+
+
+class ScoredOnce(ScoredRuns):
+    """What runs say during one query: the same each time, though drafts grow and end meanwhile."""
+
+    def __init__(self, scored: ScoredRuns) -> None:
+        super().__init__()
+        self._scored = scored
+        self._said: dict[int, Scored] = {}
+
+    @property
+    def plain(self) -> ScoredRuns:
+        """The same without drafts: the query's transaction keeps it as it is."""
+        return self._scored.plain
+
+    def get(self, connection: sa.Connection, run_id: int) -> Scored:
+        """Return what a run said when it was asked first."""
+        if run_id not in self._said:
+            self._said[run_id] = self._scored.get(connection, run_id)
+        return self._said[run_id]
 
 
 def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
