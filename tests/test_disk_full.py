@@ -192,10 +192,10 @@ def test_an_index_that_finds_no_room_does_not_say_to_add_the_rows_again(
 ) -> None:
     path = str(tmp_path / "p.sce")
 
-    def fail(*_: object) -> int:
+    def fail(*_: object) -> bool:
         raise UserError("The disk is full: free some space, then try again. Everything saved so far is safe.")
 
-    monkeypatch.setattr(search, "_index_some", fail)
+    monkeypatch.setattr(search, "_write", fail)
     assert cli.main(["project", "create", path, str(table), "--text", "text"]) == 0
     told = capsys.readouterr().err
     failed = "The search index was not built (The disk is full). Search still works"

@@ -69,6 +69,11 @@ FILES: dict[str, tuple[str, Arguments]] = {
         ],
     ),
     "project export": ("out.csv", lambda s, out: ["project", "export", s / "p.sce", "-o", out]),
+    "project queue": (
+        "next.csv",
+        lambda s, out: ["project", "queue", s / "p.sce", "--order", "file", "-o", out],
+    ),
+    "project findings": ("shares.xlsx", lambda s, out: ["project", "findings", s / "p.sce", "-o", out]),
     "project create": (
         "new.sce",
         lambda s, out: ["project", "create", out, s / "in.csv", "--text", "text"],

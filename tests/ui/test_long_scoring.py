@@ -22,6 +22,7 @@ from sce_desktop.core.choices import ModelChoice
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredChunk
+from sce_desktop.store.file.opening import is_free
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import pace
 from sce_desktop.ui.window.run_bar import RunBar
@@ -493,11 +494,12 @@ def test_a_new_project_in_the_place_of_another_has_no_state(
         opened.scorer.long.pause()
     close_it(qtbot, opened)
     assert state_of(opened, path) == state
+    qtbot.waitUntil(lambda: is_free(path))
     path.unlink()
     make_project(labels=LABELS)
     calls = len(engine.calls)
     open_it(qtbot, opened, path)
-    qtbot.wait(20)
+    qtbot.waitUntil(lambda: opened.workspace.counts is not None)  # asked for before it would continue
     assert (opened.scorer.long.paused, opened.scorer.job, len(engine.calls)) == ("", None, calls)
 
 
