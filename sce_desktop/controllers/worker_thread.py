@@ -16,7 +16,7 @@ from typing import Any
 from PySide6.QtCore import QThread
 
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.errors import Cancelled, UserError, let_go
 
 UPDATES_PER_SECOND = 15
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
@@ -118,11 +118,14 @@ class LaneThread(QThread):
         except UserError as error:
             log.info("Job failed: %s", error)
             progress.flush()
-            post("failed", error.with_traceback(None))
+            let_go(error)
+            post("failed", error)
         except BaseException as error:
             log.exception("Job crashed")
             progress.flush()
-            post("failed", Crash.from_error(error))
+            crash = Crash.from_error(error)
+            let_go(error)
+            post("failed", crash)
         else:
             progress.flush()
             post("finished", result)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 from sce_desktop.core.i18n import _
@@ -62,3 +63,18 @@ def already_there(path: object, why: str = "") -> UserError:
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
     """The user stopped the job; what was finished stays."""
+
+
+def let_go(error: BaseException) -> None:
+    """End what ``error``, and what led to it, hold in the frames of their tracebacks; those are dropped.
+
+    A failure that is kept, to be shown, keeps its frames, and they keep open files and statements. In a
+    circle with them it may live for good (`imports.importing`), and SQLite cannot close the file.
+    """
+    seen: set[int] = set()
+    found: BaseException | None = error
+    while found is not None and id(found) not in seen:
+        seen.add(id(found))
+        traceback.clear_frames(found.__traceback__)
+        found.__traceback__ = None
+        found = found.__cause__ or found.__context__

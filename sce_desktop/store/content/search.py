@@ -13,6 +13,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -94,13 +95,13 @@ def _texts(database: Database, start: int, end: int) -> Iterator[tuple[list[int]
             reading = _plain(connection).execute(
                 "SELECT id, text FROM rows WHERE id > ? AND id <= ? ORDER BY id", (start, end)
             )
-            for row_id, text in reading:
-                row_ids.append(row_id)
-                texts.append(folding.bare(text))
-                characters += len(text)
-                if characters >= _BATCH_CHARACTERS:
-                    break
-            reading.close()
+            with closing(reading):
+                for row_id, text in reading:
+                    row_ids.append(row_id)
+                    texts.append(folding.bare(text))
+                    characters += len(text)
+                    if characters >= _BATCH_CHARACTERS:
+                        break
         if not row_ids:
             return
         yield row_ids, texts

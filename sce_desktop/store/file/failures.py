@@ -5,14 +5,13 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sqlite3
-import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import sqlalchemy as sa
 
-from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.core.errors import DamagedProject, UserError, let_go
 from sce_desktop.core.i18n import _
 from sce_desktop.store.repair.stored import Malformed
 
@@ -25,34 +24,20 @@ def known_failures(path: Path) -> Iterator[None]:
     try:
         yield
     except Malformed as error:
-        _let_go(error)
+        let_go(error)
         raise DamagedProject(path, _("is damaged ({error})", error=error)) from None
     except UnicodeDecodeError as error:  # of a message that quotes the file; no text of it is passed on
-        _let_go(error)
+        let_go(error)
         raise DamagedProject(path, _("is damaged (invalid characters in its schema)")) from None
     except (sa.exc.DBAPIError, sqlite3.Error) as error:
         if "Could not decode to UTF-8" in str(error):
-            _let_go(error)
+            let_go(error)
             raise DamagedProject(path, _("is damaged (invalid characters in a text)")) from None
         explained = _explained(error_code(error), path)
         if explained is None:
             raise
-        _let_go(error)
+        let_go(error)
         raise explained from error
-
-
-def _let_go(error: BaseException) -> None:
-    """End the statements that ``error`` and what led to it hold in the frames of their tracebacks.
-
-    A failure refers to its frames and they to it. Until such a circle is collected, which may be never
-    (`imports.importing`), its cursors keep SQLite from closing the file.
-    """
-    seen: set[int] = set()
-    found: BaseException | None = error
-    while found is not None and id(found) not in seen:
-        seen.add(id(found))
-        traceback.clear_frames(found.__traceback__)
-        found = found.__cause__ or found.__context__
 
 
 def error_code(error: Exception) -> int:

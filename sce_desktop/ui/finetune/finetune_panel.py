@@ -270,7 +270,7 @@ class FineTunePanel(QWidget):
             if latest.keys() >= names.keys():
                 ours, theirs = (latest[model] for model in names)
                 job = self._workspace.submit(
-                    in_worker("sce_desktop.store.project", "Project.row_ids", takes_progress=False),
+                    in_worker("sce_desktop.store.project", "Project.row_ids"),
                     self._workspace.project,
                     RowQuery(compare=(ours, theirs), disagree=True),
                     title=_("Searching for rows that differ"),
