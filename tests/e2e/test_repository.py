@@ -59,7 +59,15 @@ _MADE_BY_THE_READER = {
     "new-labelled.csv",
     "parcels.csv",
 }
-_MADE_BY_THE_READER |= {".about.txt", "NAME.about.txt", "texts.csv", "part-000000.parquet"}
+_MADE_BY_THE_READER |= {
+    ".about.txt",
+    "NAME.about.txt",
+    "texts.csv",
+    "part-000000.parquet",
+    "tasks.json",
+    "next.csv",
+}
+_MADE_BY_THE_PROGRAM = {"scoring.json"}
 
 
 def test_no_committed_file_is_empty() -> None:
@@ -76,7 +84,7 @@ def test_no_committed_file_is_empty() -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_named_in_a_document_are_there(document: Path) -> None:
     names = {file.name for folder in (*FOLDERS, "sce_desktop") for file in (ROOT / folder).rglob("*")}
-    names |= {file.name for file in ROOT.iterdir()} | _MADE_BY_THE_READER
+    names |= {file.name for file in ROOT.iterdir()} | _MADE_BY_THE_READER | _MADE_BY_THE_PROGRAM
     told = set(_FILE.findall(re.sub(r"https?://\S+", "", document.read_text(encoding="utf-8"))))
     near = (ROOT, document.parent, ROOT / "sce_desktop")
     missing = [

@@ -135,7 +135,9 @@ def test_the_embedder_learns_and_its_vectors_are_used(
     project, panel = labelled(qtbot, whole, make_project)
     start = panel.start
     qtbot.mouseClick(start.settings_button, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: "MB" in start.adapt_note.text() or "GB" in start.adapt_note.text(), timeout=PATIENCE_MS)
+    qtbot.waitUntil(
+        lambda: "MB" in start.adapt_note.text() or "GB" in start.adapt_note.text(), timeout=PATIENCE_MS
+    )
     start.epochs.setValue(1)
     start.adapt.setChecked(True)
     with qtbot.waitSignal(controllers.tuner.made, timeout=PATIENCE_MS) as signal:
