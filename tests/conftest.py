@@ -124,7 +124,9 @@ def hub_models() -> Path:
 def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     home = tmp_path_factory.getbasetemp() / f"home-{next(_home_numbers)}"
     monkeypatch.setenv("SCE_DESKTOP_HOME", str(home))
-    monkeypatch.setattr("sce_desktop.state_files._reported", [])  # what another test's settings gave to report
+    monkeypatch.setattr(
+        "sce_desktop.state_files._reported", []
+    )  # what another test's settings gave to report
 
 
 # --- threads -----------------------------------------------------------------------------------------------
