@@ -29,6 +29,7 @@ from sce_desktop.tasks.tables.columns import (
     report_alike,
     report_reading,
 )
+from sce_desktop.tasks.tables.labelling import report_excluded
 from sce_desktop.tasks.tables.round_trip import RoundTripImport, our_columns
 
 GOLD = "gold"
@@ -121,22 +122,7 @@ def import_annotator(
         raise UserError(
             _("No key in the file matches a row of this project: choose other key columns, on both sides.")
         )
-    if unknown:
-        progress.warn(
-            ngettext(
-                "{count} key was excluded: no row of this project has it.",
-                "{count} keys were excluded: no row of this project has them.",
-                unknown,
-            )
-        )
-    if repeated:
-        progress.warn(
-            ngettext(
-                "{count} key was excluded: it occurs more than once.",
-                "{count} keys were excluded: they occur more than once.",
-                repeated,
-            )
-        )
+    report_excluded(unknown, repeated, progress)
     return AnnotatorImport(project.add_coder(name, table.name, answers), unknown, repeated)
 
 

@@ -111,7 +111,7 @@ def label_from_table(
             if answers
             else _("“{column}” has only empty cells: choose another column.", column=label_column)
         )
-    _report_excluded(unknown, repeated, progress)
+    report_excluded(unknown, repeated, progress)
     places, added = _label_ids(project, [name for names in wanted.values() for name in names], new=new_labels)
     progress.check()
     relabelled = _keep(project, wanted, places)
@@ -131,7 +131,8 @@ def _rows_by_key(
     return found
 
 
-def _report_excluded(unknown: int, repeated: int, progress: Progress) -> None:
+def report_excluded(unknown: int, repeated: int, progress: Progress) -> None:
+    """Warn of keys of another table that no row has, and of those that several have."""
     if unknown:
         progress.warn(
             ngettext(
