@@ -1,4 +1,4 @@
-"""Words as they fit into a width, measured once: what is painted with every key is mostly what was there before.
+"""Words as they fit into a width, measured once: most of what a key has painted was there before.
 
 Shaping a text takes Qt longer than all else that a cell of a table is painted with. What was found is kept
 for as long as it is among the last thousands, by the font's own description.
@@ -7,6 +7,7 @@ for as long as it is among the last thousands, by the font's own description.
 from __future__ import annotations
 
 import functools
+from collections import deque
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextLayout, QTextOption
@@ -27,13 +28,22 @@ class Face:
     @classmethod
     def of(cls, painter: QPainter) -> Face:
         """The one that ``painter`` draws with."""
-        return cls(painter.font(), painter.fontMetrics())
+        font = painter.font()
+        for face in _faces:  # describing a font takes as long as drawing a word
+            if font.isCopyOf(face.font):
+                return face
+        face = cls(font, painter.fontMetrics())
+        _faces.appendleft(face)
+        return face
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Face) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
+
+
+_faces: deque[Face] = deque(maxlen=4)  # asked for last
 
 
 @functools.lru_cache(maxsize=_MOST_NAMES)

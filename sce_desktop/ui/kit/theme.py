@@ -135,9 +135,9 @@ def px(length: float) -> int:
 
 @functools.cache
 def lengths(*sketch: float) -> tuple[int, ...]:
-    """`px` of several lengths at once, for what is painted with every key; valid until `px` sees another font.
+    """`px` of several lengths at once, at the font that `px` has seen last: call it once before.
 
-    Whoever paints calls `px` once before, which looks at the font.
+    For what is painted with every key: looking at the font takes longer than drawing a line.
     """
     return tuple(round(length * _measured[1]) for length in sketch)
 
