@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import work
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.jobs import Job, WorkerQueue, WorkerQueues
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.project_work import ProjectWork
@@ -55,8 +56,8 @@ class Workspace(QObject):
         self.threshold = 0.0  # predictions below it are low-confidence
         self.writing: Job | None = None  # a long edit that is not finished yet
         self.work = ProjectWork(workers, self)
-        self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
-        self._count_soon.timeout.connect(self._count)
+        self._count_soon = CalmTimer(self, interval=COUNT_MS)
+        self._count_soon.calm.connect(self._count)
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -127,7 +128,10 @@ class Workspace(QObject):
 
         Millions of them take seconds the first time: what is on the screen does not wait behind that.
         """
-        return "orders" if self.project is not None and self.project.row_count() > MANY else "reads"
+        if self.project is None:
+            return "reads"
+        rows = self.counts.rows if self.counts is not None else self.project.row_count()
+        return "orders" if rows > MANY else "reads"
 
     # --- following the project -----------------------------------------------------------------------------
 
