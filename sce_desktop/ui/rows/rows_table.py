@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from math import ceil
 
 from PySide6.QtCore import (
-    QItemSelection,
     QItemSelectionModel,
     QItemSelectionRange,
     QModelIndex,
@@ -18,15 +17,7 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import (
-    QContextMenuEvent,
-    QFontMetrics,
-    QKeyEvent,
-    QPainter,
-    QPaintEvent,
-    QRegion,
-    QResizeEvent,
-)
+from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
 from sce_desktop.core.i18n import _
@@ -47,7 +38,6 @@ from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
 
 MOST_SELECTED = 10_000  # rows that are held one by one; of more the table holds where they are
 AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
-_MOST_PARTS = 50  # of a selection, looked at one by one
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.5  # of the table, before names are shown whole
 _LEAST_NAME = {
@@ -364,21 +354,6 @@ class RowsTable(QTableView):
         painter.fillRect(event.rect(), self.palette().base())
         painter.end()
         super().paintEvent(event)
-
-    def visualRegionForSelection(self, selection: QItemSelection) -> QRegion:
-        """Return the rows of ``selection`` to the pixel.
-
-        Qt's own takes a line of pixels of the row below too, which is then painted whole with every step.
-        """
-        if selection.count() > _MOST_PARTS:
-            return super().visualRegionForSelection(selection)
-        seen, region = self.viewport().rect(), QRegion()
-        for place in range(selection.count()):
-            part = selection.at(place)
-            top, last = self.rowViewportPosition(part.top()), part.bottom()
-            end = self.rowViewportPosition(last) + self.rowHeight(last)
-            region += QRect(seen.left(), top, seen.width(), end - top) & seen
-        return region
 
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier
