@@ -20,7 +20,7 @@ def make(folder: Path) -> Project:
     project = Project.from_table(
         folder / "p.sce", table, text="message", labels=[Label("Late"), Label("Damaged")]
     )
-    late, damaged = (label.id or 0 for label in project.label_set().labels)  # type: ignore[union-attr]
+    _late, damaged = (label.id or 0 for label in project.label_set().labels)  # type: ignore[union-attr]
     project.decide([1], Decision.LABEL, [damaged])
     project.decide([2], Decision.LABEL, [damaged])
     project.decide([3], Decision.LABEL, [damaged], origin=Origin.BULK)

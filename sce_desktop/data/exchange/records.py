@@ -96,11 +96,11 @@ def restore(row: Incoming, kept: Mapping[str, Any], by_us: str = "") -> None:
     theirs = kept.get("others")
     before = [(who, names) for who, value in _pairs(theirs) if (names := text_list(value)) is not None]
     wrote = [*before, *([(by_us, own)] if own is not None else [])]
-    names = {who for who, _labels in wrote}
+    writers = {who for who, _labels in wrote}
     added, named = list(row.given), []
     for who, labels in wrote:
         # A tool may put whoever imported the file in the place of a name.
-        lost = (one for one in added if one[0] not in names and one[1] == labels)
+        lost = (one for one in added if one[0] not in writers and one[1] == labels)
         one = (who, labels) if (who, labels) in added else next(lost, None)
         if one is not None:
             added.remove(one)
