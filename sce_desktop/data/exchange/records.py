@@ -94,7 +94,11 @@ def restore(row: Incoming, kept: Mapping[str, Any], by_us: str = "") -> None:
     """
     own = text_list(kept.get("labels"))
     theirs = kept.get("others")
-    before = [(who, names) for who, value in _pairs(theirs) if (names := text_list(value)) is not None]
+    before = [
+        (who, names)
+        for who, value in _pairs(theirs)[:MOST_ANNOTATORS]
+        if (names := text_list(value)) is not None
+    ]
     wrote = [*before, *([(by_us, own)] if own is not None else [])]
     writers = {who for who, _labels in wrote}
     added, named = list(row.given), []
