@@ -8,7 +8,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options, project_finetune, project_purge, project_work
+from sce_desktop.commands import (
+    console,
+    model_options,
+    options,
+    project_file,
+    project_finetune,
+    project_purge,
+    project_work,
+)
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.exchange import Exchange
@@ -53,7 +61,7 @@ def add_command(commands: options.Commands) -> None:
 
     action = _add(actions, "score", "score the rows that have no score yet", score)
     options.add_labels(action)
-    options.add_models(action)
+    model_options.add_models(action)
     options.add_joint(action, kept=True)
 
     action = _add(actions, "finetune", "fine-tune the model on the project's labels", project_finetune.run)
@@ -130,7 +138,7 @@ def create(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables.tables import import_table
 
     replace = check_output(args.project, force=args.force)
-    with options.if_stopped("No project was created."):
+    with console.if_stopped("No project was created."):
         project = import_table(
             args.project,
             args.table,
@@ -160,7 +168,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables.tables import append_table
 
     with _open(args.project) as project:
-        with options.if_stopped("No row was added."):
+        with console.if_stopped("No row was added."):
             report = append_table(project, args.table, options=table_options, progress=progress)
         _index(project, progress, "The rows were added")
         facts = {**_facts(project), "added": report.rows}
@@ -174,7 +182,7 @@ def add(args: argparse.Namespace, progress: Progress) -> int:
 
 def _index(project: Project, progress: Progress, done: str) -> None:
     """Build the search index; what is ``done`` stays done where that fails, and is not to be done again."""
-    with options.if_stopped(f"{done}; its search index is built when next needed."):
+    with console.if_stopped(f"{done}; its search index is built when next needed."):
         try:
             project.build_search_index(progress)
         except UserError as error:
@@ -196,12 +204,12 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.training.version_models import project_models
 
     with _open(args.project) as project:
-        source, baselines, cache = options.open_models(args)
+        source, baselines, cache = model_options.open_models(args)
         choice = None
         kept = project.model()
         if not args.model and not kept.name and project.active_version() is None:
             choice = choose_for_project(project, labels)
-            options.report_choice(choice, progress)
+            model_options.report_choice(choice, progress)
         name = args.model or kept.name or (choice.model if choice else DEFAULT_MODEL)
         if args.model:
             loaded = load_models(source, [name], baselines, progress)
@@ -215,9 +223,9 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
 
         def hear(found: SampleReport) -> None:
             samples.append(found)
-            options.say(found.sentence(background=False), progress)
+            console.say(found.sentence(background=False), progress)
 
-        with options.if_stopped("Rows already scored keep their scores. Run score again to continue."):
+        with console.if_stopped("Rows already scored keep their scores. Run score again to continue."):
             runs = score_project(
                 project,
                 loaded.models,
@@ -228,8 +236,8 @@ def score(args: argparse.Namespace, progress: Progress) -> int:
             )
         scored = {run.alias: run.scored for run in runs}
         text = ", ".join(f"{plural(number, 'row')} by {shown(alias)}" for alias, number in scored.items())
-        warned = options.warnings(progress)
-        found = options.choice_facts(choice)
+        warned = console.warnings(progress)
+        found = model_options.choice_facts(choice)
         facts = {
             **_facts(project),
             **found,
@@ -276,8 +284,8 @@ def info(args: argparse.Namespace, progress: Progress) -> int:
         facts = _facts(project)
     lines = [
         f"{shown(facts['name'])}: {plural(facts['rows'], 'row')} ({facts['blank']:,} without text, "
-        f"{facts['duplicates']:,} repeated), text from {options.quoted(facts['text_columns'])}",
-        f"labels: {options.quoted(facts['labels']) or 'none yet'}",
+        f"{facts['duplicates']:,} repeated), text from {console.quoted(facts['text_columns'])}",
+        f"labels: {console.quoted(facts['labels']) or 'none yet'}",
         f"joint prediction: {'on' if facts['whole_table'] else 'off'}",
         "annotated: " + ", ".join(f"{number:,} {state}" for state, number in facts["decided"].items()),
     ]
@@ -308,7 +316,7 @@ def export(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables.export import export_table
     from sce_desktop.tasks.tables.replaceable import check_export, check_note
 
-    stopped = options.if_stopped("Nothing was written.")
+    stopped = console.if_stopped("Nothing was written.")
     with _open(args.project, read_only=True) as project, stopped, project.snapshot():
         replace = check_export(project, args.output, force=args.force)
         if args.note:
@@ -346,7 +354,7 @@ def _export_exchange(args: argparse.Namespace, progress: Progress) -> int:
     if args.final or args.threshold is not None or args.excel_safe or args.note:
         raise UserError("--format writes a file of its own: leave --final, --threshold and --note out.")
     replace = check_exchange(args.output, args.format, force=args.force)
-    stopped = options.if_stopped("Nothing was written.")
+    stopped = console.if_stopped("Nothing was written.")
     with _open(args.project, read_only=True) as project, stopped, project.snapshot():
         rows = export_exchange(
             project, args.output, args.format, only=args.only, overwrite=replace, progress=progress
@@ -361,7 +369,7 @@ def backup(args: argparse.Namespace, progress: Progress) -> int:
     """Copy the project."""
     from sce_desktop.tasks.tables.replaceable import check_output
 
-    stopped = options.if_stopped("No copy was made.")
+    stopped = console.if_stopped("No copy was made.")
     with _open(args.project, read_only=True) as project, stopped:
         replace = check_output(args.copy, force=args.force)
         project.backup(args.copy, progress=progress, overwrite=replace)
@@ -400,7 +408,7 @@ def repair(args: argparse.Namespace, progress: Progress) -> int:
 
 
 def _open(path: Path, *, read_only: bool = False) -> Project:
-    return options.open_project(path, read_only=read_only)
+    return project_file.open_project(path, read_only=read_only)
 
 
 def _facts(project: Project) -> dict[str, Any]:
@@ -477,6 +485,6 @@ def _read_facts(project: Project) -> dict[str, Any]:
 
 def _print(args: argparse.Namespace, facts: dict[str, Any], text: str) -> None:
     if args.json:
-        options.print_json(facts)
+        console.print_json(facts)
     else:
         print(text)
