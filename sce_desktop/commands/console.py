@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import json
 import sys
@@ -42,6 +43,14 @@ def if_stopped(sentence: str) -> Iterator[None]:
 def print_json(result: Mapping[str, Any]) -> None:
     """Print ``result`` on stdout, readable under any encoding of the terminal."""
     print(json.dumps(result, indent=2, default=_plain))
+
+
+def print_result(args: argparse.Namespace, facts: Mapping[str, Any], text: str) -> None:
+    """Print ``facts`` as JSON where ``--json`` is given, else ``text``."""
+    if args.json:
+        print_json(facts)
+    else:
+        print(text)
 
 
 def warnings(progress: Progress) -> list[str]:
