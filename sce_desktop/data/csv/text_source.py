@@ -120,11 +120,16 @@ def file_size(path: Path) -> int:
 def byte_chunks(path: Path, size: int, chunk: int = BLOCK) -> Iterator[tuple[bytes, float]]:
     """Yield the bytes of the first ``size`` bytes of ``path``, unpacked if gzipped, and the fraction read."""
     with reading(path), path.open("rb") as file:
-        raw = _UpTo(file, size)
-        stream = cast(BinaryIO, raw)
-        if file.read(2) == GZIP_MAGIC:
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
+        packed = file.read(2) == GZIP_MAGIC
         file.seek(0)
+        if not packed:
+            done = 0
+            while data := file.read(min(chunk, size - done)):
+                done += len(data)
+                yield data, done / size
+            return
+        raw = _UpTo(file, size)
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
         unpacked = 0
         while data := stream.read(chunk):
             unpacked += len(data)

@@ -28,6 +28,7 @@ from sce_desktop.store.content.rows import ImportReport, Shape, hash_text, shape
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.stopping import sorting_in_parts, stoppable
 from sce_desktop.store.sql import last_row_id, now
 
 _LOG = logging.getLogger(__name__)
@@ -74,8 +75,10 @@ def add_rows(
             if and_then is not None:
                 staged = StagedRows(database, progress)
                 and_then(staged)
-            progress.check()  # the last moment: from here on the import is finished
-            report = _finish(database, wanted, source, ImportReport(rows, blank, 0), staged, before=before)
+            progress.check()
+            report = _finish(
+                database, wanted, source, ImportReport(rows, blank, 0), staged, progress, before=before
+            )
         except BaseException:
             try:
                 drop_unfinished(database)
@@ -290,19 +293,22 @@ def _finish(
     source: dict[str, Any],
     report: ImportReport,
     staged: StagedRows | None,
+    progress: Progress,
     *,
     before: int,
 ) -> ImportReport:
     """Make the rows after ``before`` visible, in one transaction with everything that is to be true then."""
     duplicates = 0
     if before:  # counted before, so that decisions need not wait for it: no rows can be added meanwhile
-        with database.read() as connection:
+        with database.read() as connection, stoppable(raw(connection), progress):
             duplicates = _count_duplicates(raw(connection), before)
         database.shorten_log()  # and so that little is left to be brought to the disk while they wait
     with database.write(durable=True) as connection:
         if not before:
-            schema.text_hash_index.create(connection)
-            duplicates = _count_duplicates(raw(connection), before)
+            plain = raw(connection)
+            with stoppable(plain, progress), sorting_in_parts(plain):
+                schema.text_hash_index.create(connection)
+                duplicates = _count_duplicates(plain, before)
         if staged is not None:
             staged.publish(connection)
         connection.execute(
