@@ -20,8 +20,9 @@ from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
-from sce_desktop.store.content import importing, rows, search, select
+from sce_desktop.store.content import importing, row_columns, rows, search, select
 from sce_desktop.store.content.columns import ColumnCache
+from sce_desktop.store.content.row_columns import RowColumns
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
@@ -296,6 +297,11 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:
             return rows.fetch(connection, ids)
+
+    def row_columns(self, ids: Ids) -> RowColumns:
+        """Return the rows with ``ids`` in their order by column. KeyError if one does not exist."""
+        with self._database.read() as connection:
+            return row_columns.fetch(connection, ids)
 
     def cell_types(self, ids: Ids) -> dict[int, str]:
         """Return what the cells of ``ids`` were, a letter of `CellType` a cell; rows of texts are absent."""

@@ -31,6 +31,8 @@ OWN_PARTS = (
 
 def main() -> None:
     """Run the parts that were asked for."""
+    from tests.benchmarks import gpus, tables
+
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS + OWN_PARTS + DATA_PARTS))
     parser.add_argument("--model", default="sce-mini", help="name or folder of the model to score with")
@@ -46,6 +48,10 @@ def main() -> None:
         type=int,
         default=1_000_000,
         help="rows of the generated table (import, columns, gpus, ray, ray-files)",
+    )
+    parser.add_argument("--steps", nargs="+", default=(), choices=tables.STEPS, help="of them (import)")
+    parser.add_argument(
+        "--folder", type=Path, help="its table and projects are kept, and used again (import)"
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -98,8 +104,6 @@ def main() -> None:
     )
     parser.add_argument("--ray-workers", type=int, default=2, help="of the cluster (ray)")
     parser.add_argument("--words", type=int, default=0, help="of a text at most; 0: all (ray)")
-    from tests.benchmarks import gpus
-
     gpus.add_options(parser)
     args = parser.parse_args()
     known = PARTS + OWN_PARTS + DATA_PARTS
@@ -130,7 +134,6 @@ def main() -> None:
         score,
         soak,
         store,
-        tables,
         why,
         window,
     )
@@ -143,7 +146,7 @@ def main() -> None:
         elif part == "score":
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
-            tables.run(rows=args.rows)
+            tables.run(rows=args.rows, steps=args.steps, folder=args.folder)
         elif part == "encodings":
             encodings.run(files=args.files)
         elif part == "store":

@@ -28,6 +28,7 @@ from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.content import trigrams
 from sce_desktop.store.file import schema
+from sce_desktop.store.file.stopping import stoppable
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.sql import json_ids, last_row_id
 
@@ -54,7 +55,7 @@ def build_index(database: Database, progress: Progress) -> None:
     Raises:
         UserError: There is too little room. Searching goes on without.
     """
-    _check_room(database)
+    _check_room(database, progress)
     try:
         _build(database, progress)
     except UserError as error:  # what it advises is about what is done already
@@ -150,9 +151,9 @@ def _write(
     return True
 
 
-def _check_room(database: Database) -> None:
+def _check_room(database: Database, progress: Progress) -> None:
     """Refuse where the index may not fit: half of it would take the room for what people do next."""
-    with database.read() as connection:
+    with database.read() as connection, stoppable(_plain(connection), progress):
         start = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
         missing = sa.select(sa.func.coalesce(sa.func.sum(schema.rows.c.length), 0)).where(
             schema.rows.c.id > start
