@@ -105,7 +105,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "orders", "maps", "edits", "reasons"] = "files",
+        worker: Literal["models", "files", "reads", "orders", "counts", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -122,12 +122,12 @@ class Workspace(QObject):
             job.failed.connect(self._messages.notify_error)
         return job
 
-    def counts_in(self) -> Literal["orders", "reads"]:
+    def counts_in(self) -> Literal["counts", "reads"]:
         """Return the worker that counts rows.
 
         Millions of them take seconds the first time: what is on the screen does not wait behind that.
         """
-        return "orders" if self.project is not None and self.project.row_count() > MANY else "reads"
+        return "counts" if self.project is not None and self.project.row_count() > MANY else "reads"
 
     # --- following the project -----------------------------------------------------------------------------
 

@@ -38,7 +38,9 @@ def last_row_id() -> sa.ScalarSelect[Any]:
 
 def json_ids(ids: Ids) -> str:
     """Return ``ids`` as the text that ``json_each`` takes."""
-    return "[" + ",".join(str(int(id_)) for id_ in ids) + "]"
+    if isinstance(ids, np.ndarray):
+        ids = ids.tolist()
+    return "[" + ",".join(map(str, map(int, ids))) + "]"
 
 
 def id_list(ids: Ids) -> sa.Select[Any]:

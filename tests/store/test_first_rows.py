@@ -57,14 +57,15 @@ def test_the_first_rows_are_those_of_the_whole_order(
         )
         whole = project.row_ids(query)
         first, count = project.first_ids(query, HEAD, least=2 * HEAD)
-        assert count == len(whole)
-        assert len(first) >= min(HEAD, count)
+        assert count == (None if query.search else len(whole))  # texts are read for the first rows alone
+        assert query.search or len(first) >= min(HEAD, len(whole))
         assert first.tolist() == whole[: len(first)].tolist(), query
 
 
 def test_of_score_orders_they_are_few(project: Project) -> None:
     for order in (RowOrder.CONFIDENCE, RowOrder.PREDICTED, RowOrder.RARE, RowOrder.RANDOM):
         first, count = project.first_ids(RowQuery(order=order, run_id=1), HEAD, least=2 * HEAD)
+        assert count is not None
         assert len(first) < count, order
     whole, count = project.first_ids(RowQuery(order=RowOrder.CONFIDENCE, run_id=1), HEAD, least=ROWS + 1)
     assert len(whole) == count

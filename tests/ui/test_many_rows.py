@@ -23,7 +23,7 @@ from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
-from sce_desktop.ui.rows import rows_model, rows_view, selected_rows
+from sce_desktop.ui.rows import rows_finder, rows_view, selected_rows
 from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
@@ -37,7 +37,7 @@ ROWS = 500
 def path(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(rows_data, "MANY_ROWS", 100)
     monkeypatch.setattr(rows_data, "FIRST_ROWS", 70)
-    monkeypatch.setattr(rows_model, "MANY_ROWS", 100)
+    monkeypatch.setattr(rows_finder, "MANY_ROWS", 100)
     monkeypatch.setattr(rows_view, "MOST_SELECTED", 100)
     path = make_project(texts=tuple(f"text {number % 250}" for number in range(ROWS)), labels=("a", "b"))
     with Project.open(path) as project:
@@ -122,8 +122,8 @@ def test_the_rest_is_found_though_another_query_comes_to_nothing(
         else:
             monkeypatch.setattr(rows_data, "find_rows", without_end)
             model.find()
-            assert model._find is not None
-            model._find.cancel()
+            assert model.finder.job is not None
+            model.finder.job.cancel()
         seen.append(model.whole)  # nothing finds the rest, but it is not here either
 
     model.idsChanged.connect(interrupt)

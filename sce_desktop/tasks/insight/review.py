@@ -85,7 +85,7 @@ def acceptable(
             continue
         progress.check()
         inside = np.zeros(last + 1, bool)
-        ids = project.row_ids(kept)
+        ids = project.row_ids(kept, compact=True)
         inside[ids[ids <= last]] = True
         wanted &= inside
     if among is not None:
