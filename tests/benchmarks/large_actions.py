@@ -116,7 +116,7 @@ def _steps(driver: Driver, what: str) -> None:
 
 
 def filtering(driver: Driver, _folder: Path) -> None:
-    """Every filter, and searches for what is rare, common, short and not there."""
+    """Every filter that arrays and indexes answer."""
     workspace = driver.program.controllers.workspace
     main, other = workspace.runs[0].id, workspace.runs[-1].id
     label = workspace.labels[1].id or 0
@@ -131,26 +131,42 @@ def filtering(driver: Driver, _folder: Path) -> None:
         "no duplicates": RowQuery(duplicate=False),
         "with text": RowQuery(blank=False),
         "without text": RowQuery(blank=True),
-        "value of a column": RowQuery(cells=(CellFilter(2, ("land 7",)),)),
-        "range of a column": RowQuery(cells=(CellFilter(3, low="10", high="20"),)),
-        "column contains": RowQuery(cells=(CellFilter(2, contains="and 7"),)),
         "unlabelled, least certain": RowQuery(
             state=RowState.UNLABELLED, run_id=main, order=RowOrder.CONFIDENCE
         ),
         "predicted label, most certain": RowQuery(
             run_id=main, predicted_ids=(label,), order=RowOrder.CONFIDENCE, descending=True
         ),
-        "search: rare word": RowQuery(search=RARE_WORD),
-        "search: common word": RowQuery(search=COMMON_WORD),
-        "search: two letters": RowQuery(search="zu"),
-        "search: not there": RowQuery(search="qqqxyz"),
-        "search in common, predicted": RowQuery(search=COMMON_WORD, run_id=main, predicted_ids=(label,)),
     }
+    _filter(driver, filters)
+
+
+def searching(driver: Driver, _folder: Path) -> None:
+    """Searches for what is rare, common, short and absent, and filters by columns: rows are read for them."""
+    workspace = driver.program.controllers.workspace
+    main = workspace.runs[0].id
+    label = workspace.labels[1].id or 0
+    _filter(
+        driver,
+        {
+            "search: rare word": RowQuery(search=RARE_WORD),
+            "search: common word": RowQuery(search=COMMON_WORD),
+            "search: two letters": RowQuery(search="zu"),
+            "search: not there": RowQuery(search="qqqxyz"),
+            "search in common, predicted": RowQuery(search=COMMON_WORD, run_id=main, predicted_ids=(label,)),
+            "value of a column": RowQuery(cells=(CellFilter(2, ("land 7",)),)),
+            "range of a column": RowQuery(cells=(CellFilter(3, low="10", high="20"),)),
+            "column contains": RowQuery(cells=(CellFilter(2, contains="and 7"),)),
+        },
+    )
+
+
+def _filter(driver: Driver, filters: dict[str, RowQuery]) -> None:
     for number in range(driver.times):
         for name, query in filters.items():
             first = ", first time" if not number else ""
             driver.query(f"filter: {name}{first}", lambda query=query: query)
-            if not number and name.startswith(("search: common", "unlabelled,")):
+            if not number and name.startswith(("search", "unlabelled,", "value")):
                 driver.picture(f"filter-{name.replace(' ', '-').replace(':', '')}")
             driver.query("no filter", RowQuery)
 
@@ -288,8 +304,9 @@ def _give_vectors(driver: Driver) -> None:
     if known is None or project is None:
         return
     rng = np.random.default_rng(0)
-    ids = np.sort(rng.choice(project.row_count(), VECTORS, replace=False) + 1)
-    for start in range(0, VECTORS, 5_000):
+    count = min(VECTORS, project.row_count())
+    ids = np.sort(rng.choice(project.row_count(), count, replace=False) + 1)
+    for start in range(0, count, 5_000):
         some = ids[start : start + 5_000]
         centres = rng.integers(0, 20, len(some))
         vectors = np.eye(384, dtype=np.float32)[centres] + 0.1 * rng.standard_normal((len(some), 384))
@@ -341,6 +358,7 @@ PARTS: Final = {
     "looking": looking,
     "ordering": ordering,
     "filtering": filtering,
+    "searching": searching,
     "columns": columns,
     "deciding": deciding,
     "accepting": accepting,

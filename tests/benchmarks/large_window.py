@@ -207,7 +207,12 @@ class Driver:
     def query(self, what: str, wanted: Callable[[], Any]) -> None:
         """Ask another query; answered when its first rows are painted, or a progress is shown."""
         navigation, found = self.program.controllers.navigation, list[bool]()
-        heard = self.view.model.idsChanged.connect(lambda: found.append(True))
+
+        def on_found() -> None:
+            found.append(True)
+            self.table.update()  # the same rows again are painted again
+
+        heard = self.view.model.idsChanged.connect(on_found)
         workers = self.program.controllers.workspace.workers
 
         def in_progress() -> bool:

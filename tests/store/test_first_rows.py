@@ -91,6 +91,21 @@ def test_keys_sort_as_numbers_do(seed: int) -> None:
         assert first.tolist() == wanted[: len(first)].tolist()
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("labels", [3, 300])
+def test_labels_take_turns_as_sorting_by_their_turn_has_it(seed: int, labels: int) -> None:
+    rng = np.random.default_rng(seed)
+    ids = np.flatnonzero(rng.random(4_000) < 0.8)
+    groups = rng.integers(0, labels - 1, len(ids)).astype(np.int16)
+    values = np.round(rng.random(len(ids)), 2).astype(np.float32)
+    before = rng.integers(0, 40, labels)
+    order = np.lexsort((-values, groups))
+    sizes = np.bincount(groups, minlength=labels)
+    turns = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes) + before[groups[order]]
+    wanted = ids[order[np.lexsort((-values[order], turns))]]
+    assert ordering.in_turns(ids, groups, ordering.of_floats(values), before).tolist() == wanted.tolist()
+
+
 def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
     """The bound is guessed by every second key; the small ones stand at the others."""
     values = np.ones(40_000, np.float32)

@@ -122,3 +122,27 @@ def first_grouped(
         return ends
     inside = true_places(looked_up(whole, groups))
     return np.concatenate([grouped(ids[inside], groups[inside], keys[inside], descending=descending), ends])
+
+
+def in_turns(ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray) -> IdArray:
+    """Return ``ids`` (n,) so that their groups take turns, those with the fewest ``before`` (K,) first.
+
+    In each turn, and in each group, the greatest ``keys`` lead; else the first group does.
+    """
+    if not len(ids):
+        return ids
+    sizes = counted(groups, len(before))
+    of_row = np.zeros(int(ids[-1]) + 1, np.uint32)
+    of_row[ids] = keys
+    ids = grouped(ids, groups, keys)
+    packed = np.invert(looked_up(of_row, ids)).astype(np.uint64)
+    del of_row
+    start = 0
+    for size, done in zip(sizes.tolist(), before.tolist(), strict=True):
+        turns = np.arange(done, done + size, dtype=np.uint64)
+        turns <<= np.uint64(32)
+        packed[start : start + size] |= turns
+        start += size
+    order = np.argsort(packed, kind="stable")
+    del packed
+    return ids[order]

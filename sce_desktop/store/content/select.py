@@ -20,7 +20,6 @@ from sce_desktop.core.arrays import IdArray, counted, looked_up, narrow_range, t
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
-from sce_desktop.core.scoring import rare_label
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content import conditions, ordering, rows
@@ -266,12 +265,12 @@ class _Found:
             fits = np.ones(len(ids), bool)
         else:
             count = None
-        top, confidence = scores.top[ids].astype(np.int64), scores.confidence[ids]
-        turns = [
-            some[rare_label(top[some], confidence[some], decided)]
-            for some in map(np.flatnonzero, (fits, ~fits))
-        ]
-        known: IdArray = ids[np.concatenate(turns)]
+        turns = []
+        for inside in (fits, ~fits):
+            some = ids if inside.all() else ids[true_places(inside)]
+            keys = ordering.of_floats(self._at(scores.confidence, some))
+            turns.append(ordering.in_turns(some, self._at(scores.top, some), keys, decided))
+        known: IdArray = np.concatenate(turns)
         if count is not None:
             return known[:count]  # a label that ran out of rows here has more of them in the whole order
         return known[::-1] if self._query.descending else known

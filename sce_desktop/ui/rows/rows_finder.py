@@ -39,6 +39,7 @@ class RowsFinder(QObject):
         self._navigation = navigation
         self._messages = messages
         self.ids: IdArray = np.empty(0, np.int64)
+        self.known = 0  # how many of them are known: the first ones
         self.query: RowQuery | None = None  # that ``ids`` answer
         self.whole = True  # whether every row has its place; else the first ones have
         self.counted = True  # whether it is known how many rows there are
@@ -85,7 +86,7 @@ class RowsFinder(QObject):
         drop(self.job, self._rest)
         self.job = self._rest = None
         self.whole = self.counted = True
-        self.ids = np.empty(0, np.int64)
+        self.ids, self.known = np.empty(0, np.int64), 0
         self.query = None
 
     @Slot(object)
@@ -96,7 +97,7 @@ class RowsFinder(QObject):
         self.query = self._asked
         self.whole, self.counted, self._tries = found.whole, not found.more, 0
         if not found.same:
-            self.ids = found.ids
+            self.ids, self.known = found.ids, len(found.ids)
             if len(found.ids) < found.count:
                 self.ids = np.zeros(found.count, found.ids.dtype)
                 self.ids[: len(found.ids)] = found.ids
@@ -130,12 +131,12 @@ class RowsFinder(QObject):
     def _on_rest(self, ids: IdArray) -> None:
         """Take all rows; where one decided meanwhile, the query may have found others: find them again."""
         self._rest = None
-        known = np.count_nonzero(self.ids)  # no row has the number 0
-        sized = len(ids) == len(self.ids) if self.counted else len(ids) >= known
-        if not sized or not np.array_equal(ids[:known], self.ids[:known]):
+        sized = len(ids) == len(self.ids) if self.counted else len(ids) >= self.known
+        if not sized or not np.array_equal(ids[: self.known], self.ids[: self.known]):
             self.outdated.emit()
             return
         self.whole = self.counted = True
+        self.ids, self.known = ids, len(ids)
         self.completed.emit(ids)
 
     @Slot()

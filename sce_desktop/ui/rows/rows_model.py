@@ -116,7 +116,7 @@ class RowsModel(RowsColumns):
         if len(around):
             self._place = near + int(around[0])
             return self._place
-        places = np.flatnonzero(self.ids == row_id)
+        places = np.flatnonzero(self.ids[: self.finder.known] == row_id)
         if not len(places):
             return None
         self._place = int(places[0])
@@ -161,7 +161,7 @@ class RowsModel(RowsColumns):
         """Take all rows, of which the first ones are here."""
         if more := len(ids) > len(self.ids):
             self.beginInsertRows(ROOT, len(self.ids), len(ids) - 1)
-        self.ids = self.finder.ids = ids
+        self.ids = ids
         self.pages.take_ids(ids)
         if more:
             self.endInsertRows()
