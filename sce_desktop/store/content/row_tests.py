@@ -76,7 +76,7 @@ class PatternTest:
         return search.matching_pattern(connection, self.pattern, ids)
 
     def meeting_between(self, connection: sa.Connection, low: int, high: int) -> IdArray:
-        """See `RowTest`."""
+        """See `RowTest`; dear, so it is asked of the rows alone that are left."""
         return search.matching_pattern(connection, self.pattern, np.arange(low, high + 1))
 
 
@@ -119,7 +119,8 @@ def passing_mask(connection: sa.Connection, tests: list[RowTest], left: Mask, pr
             progress.check()
             end = min(start + _PART, len(left))
             some = np.flatnonzero(asked[start:end]) + start
-            if 0 < len(some) * _SPARSE <= end - start:
+            sparse = len(some) * _SPARSE <= end - start
+            if len(some) and (sparse or isinstance(test, PatternTest)):
                 met[test.meeting(connection, some)] = True
             elif len(some):
                 met[test.meeting_between(connection, int(some[0]), int(some[-1]))] = True

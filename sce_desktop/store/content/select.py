@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Decision
-from sce_desktop.core.arrays import IdArray, counted, looked_up, narrow_range, true_places
+from sce_desktop.core.arrays import IdArray, looked_up, narrow_range, true_places
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
@@ -99,12 +99,18 @@ class _Found:
         masks += [test.candidates for test in self.tests if test.candidates is not None and not test.excluded]
         progress.check()
         self._mask: conditions.Mask | None = None
-        every = _every(connection, self._last)
-        if masks or len(every) != self._last:
-            self._hide(conditions.mask(every, self._last), masks)
-        else:
-            self._ids: IdArray = every  # in file order
+        self._ids: IdArray = _every(connection, self._last)  # in file order
         self.count = len(self._ids)
+        if masks or self.count != self._last:
+            self._hide(self._shown(), masks)
+
+    def _shown(self) -> conditions.Mask:
+        """Return by row id which rows are found by now."""
+        if self._mask is not None or self.count != self._last:
+            return conditions.mask(self._ids, self._last) if self._mask is None else self._mask
+        every = np.ones(self._last + 1, bool)
+        every[0] = False
+        return every
 
     def _hide(self, shown: conditions.Mask, masks: Sequence[conditions.Mask]) -> None:
         for one in masks:
@@ -124,8 +130,7 @@ class _Found:
             passed = passing(self._connection, self.tests, self._ids)
             self._hide(conditions.mask(passed, self._last), ())
         else:
-            left = self._mask if self._mask is not None else conditions.mask(self._ids, self._last)
-            self._hide(passing_mask(self._connection, self.tests, left, self._progress), ())
+            self._hide(passing_mask(self._connection, self.tests, self._shown(), self._progress), ())
 
     def first_tested(self) -> IdArray:
         """Return the first rows that pass all tests, as far as they are among the first of the order."""
@@ -164,6 +169,8 @@ class _Found:
                     known = fetch_ids(self._connection, _by_annotation(self._connection, query))
                 if self._mask is not None:
                     known = known[self._mask[known]]
+                if count is not None and len(known) >= count:
+                    return known
                 return np.concatenate([known, self._but(known)])
         return self._by_score(count)
 
@@ -236,10 +243,12 @@ class _Found:
                 return ordering.by_key(ids, keys, descending=down)
             return ordering.first_by_key(ids, keys, count, descending=down)
         run = runs.get(self._connection, query.run_id or 0)
-        places = self._at(runs.given(self._connection, run, self._scored), ids)
+        given = runs.given(self._connection, run, self._scored)
         self._progress.check()
         if query.order is RowOrder.RARE:
-            return self._rare(ids, scores, run, places, count)
+            fits = np.ones(len(ids), bool) if given is scores.top else self._at(given, ids) >= 0
+            return self._rare(ids, scores, run, fits, count)
+        places = self._at(given, ids)
         if places.min(initial=0) < 0:  # none of these, behind the labels
             places = np.where(places < 0, places.dtype.type(len(run.labels)), places)
         keys = ordering.of_floats(self._at(scores.confidence, ids))
@@ -248,7 +257,7 @@ class _Found:
         return ordering.first_grouped(ids, places, keys, count, descending=down)
 
     def _rare(
-        self, ids: IdArray, scores: Scored, run: Run, places: NDArray[Any], count: int | None
+        self, ids: IdArray, scores: Scored, run: Run, fits: NDArray[np.bool_], count: int | None
     ) -> IdArray:
         """Return undecided rows; labels with the fewest decisions take turns, surest first.
 
@@ -256,12 +265,10 @@ class _Found:
         """
         counts = decisions.label_counts(self._connection)
         decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
-        fits = places >= 0
         if count is not None and not self._query.descending and np.count_nonzero(fits) >= count:
             # Of the first rows none stands behind as many of its own label.
             ids = ids if fits.all() else ids[true_places(fits)]
-            top, confidence = self._at(scores.top, ids), self._at(scores.confidence, ids)
-            ids = ids[surest(top, confidence, count, len(decided))]
+            ids = surest(scores.top, scores.confidence, count, len(decided), ids)
             fits = np.ones(len(ids), bool)
         else:
             count = None
@@ -276,13 +283,18 @@ class _Found:
         return known[::-1] if self._query.descending else known
 
 
-def surest(groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int) -> IdArray:
+def surest(
+    groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int, ids: IdArray | None = None
+) -> IdArray:
     """Return the places (m,) of at least the ``count`` greatest ``values`` (n,) of each group, in order.
 
-    ``groups`` are numbers below ``size``; of a smaller group it is all.
+    ``groups`` are numbers below ``size``; of a smaller group it is all. With ``ids`` groups and values are by
+    row id, those of ``ids`` (n,) are asked for, and ids are returned.
     """
-    step = max(1, len(groups) // (200 * size + 20_000))
-    sample, sampled = groups[::step], values[::step]
+    rows = np.arange(len(groups)) if ids is None else ids
+    few = rows[:: max(1, len(rows) // (200 * size + 20_000))]
+    step = max(1, len(rows) // max(1, len(few)))
+    sample, sampled = groups[few], values[few]
     order = np.lexsort((-sampled, sample))
     starts = np.searchsorted(sample[order], np.arange(size + 1))
     bounds = np.full(size, -np.inf, np.float32)
@@ -290,12 +302,19 @@ def surest(groups: NDArray[Any], values: NDArray[np.float32], count: int, size: 
         place = start + 2 * (count // step) + 8
         if place < end:
             bounds[group] = sampled[order[place]]
-    inside = values >= looked_up(bounds, groups)
-    found = true_places(inside)
-    short = np.bincount(groups[found], minlength=size) < np.minimum(count, counted(groups, size))
-    if short.any():  # the sample was not like the rest
-        found = true_places(inside | looked_up(short, groups))
-    return found
+    found, sizes, short = list[IdArray](), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for some in _slices(rows):
+        of_rows = groups[some]
+        inside = values[some] >= bounds[of_rows]
+        found.append(some[inside])
+        sizes += np.bincount(of_rows, minlength=size)
+        short += np.bincount(of_rows[inside], minlength=size)
+    missing = short < np.minimum(count, sizes)
+    if missing.any():  # the sample was not like the rest
+        found = [
+            some[(values[some] >= bounds[groups[some]]) | missing[groups[some]]] for some in _slices(rows)
+        ]
+    return np.concatenate(found) if found else rows[:0]
 
 
 def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> IdArray:
