@@ -65,9 +65,9 @@ def _by_row(
     if run_id is not None:
         by_model = _by_model(connection, run_id, last, threshold, scored)
         np.multiply(by_model, np.uint8(SOURCES.index(FinalSource.MODEL)), out=codes[: len(by_model)])
-    codes[fetch_ids(connection, decisions.ids_decided())] = 0
-    for state in (RowState.LABELLED, RowState.NONE):
-        codes[fetch_ids(connection, decisions.ids_in_state(state))] = SOURCES.index(FinalSource.ANNOTATOR)
+    codes[fetch_ids(connection, decisions.ids_in_state(RowState.SKIPPED))] = 0
+    for answered in (decisions.ids_labelled(), decisions.ids_in_state(RowState.NONE)):
+        codes[fetch_ids(connection, answered)] = SOURCES.index(FinalSource.ANNOTATOR)
     row, known = schema.rows.c, counts(connection)
     if known.rows != last:  # a repaired project has gaps
         some = sa.select(row.id).where(row.blank == sa.false(), row.id <= last)
