@@ -25,7 +25,7 @@ def large(shape: tuple[int, ...]) -> FloatArray:
     if size > _MOST:
         with contextlib.suppress(OSError), tempfile.TemporaryFile() as file:
             _reserve(file.fileno(), size)
-            return np.memmap(file, np.float32, "r+", shape=shape)  # type: ignore[call-overload, no-any-return]
+            return np.memmap(file, np.float32, "r+", shape=shape)
     return np.empty(shape, np.float32)
 
 
