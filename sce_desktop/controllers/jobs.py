@@ -13,10 +13,10 @@
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
 the open project what the table and the panels show, so that an export does not hold that up, ``orders``
-counts its rows and sorts millions of them behind that, ``fetch``
-downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
-``edits`` makes those edits of the project that touch very many rows, behind no export, and ``reasons`` says
-why the row on the screen has its label, with the model that ``models`` has loaded and goes on with.
+sorts millions of its rows behind that, ``counts`` counts them, ``fetch`` downloads, which may take hours,
+``maps`` waits for maps that a process of its own lays out for minutes, ``edits`` makes those edits of the
+project that touch very many rows, behind no export, and ``reasons`` says why the row on the screen has its
+label, with the model that ``models`` has loaded and goes on with.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the worker's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -343,6 +343,7 @@ class WorkerQueues:
         self.files = WorkerQueue("files")
         self.reads = WorkerQueue("reads")
         self.orders = WorkerQueue("orders")
+        self.counts = WorkerQueue("counts")
         self.fetch = WorkerQueue("fetch")
         self.maps = WorkerQueue("maps")
         self.edits = WorkerQueue("edits")
@@ -350,7 +351,7 @@ class WorkerQueues:
 
     def __iter__(self) -> Iterator[WorkerQueue]:
         workers = (self.models, self.files, self.reads, self.orders, self.fetch, self.maps, self.edits)
-        return iter((*workers, self.reasons))
+        return iter((*workers, self.reasons, self.counts))
 
     def __enter__(self) -> Self:
         return self

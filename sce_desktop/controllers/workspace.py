@@ -106,7 +106,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "orders", "maps", "edits", "reasons"] = "files",
+        worker: Literal["models", "files", "reads", "orders", "counts", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -123,7 +123,7 @@ class Workspace(QObject):
             job.failed.connect(self._messages.notify_error)
         return job
 
-    def counts_in(self) -> Literal["orders", "reads"]:
+    def counts_in(self) -> Literal["counts", "reads"]:
         """Return the worker that counts rows.
 
         Millions of them take seconds the first time: what is on the screen does not wait behind that.
@@ -131,7 +131,7 @@ class Workspace(QObject):
         if self.project is None:
             return "reads"
         rows = self.counts.rows if self.counts is not None else self.project.row_count()
-        return "orders" if rows > MANY else "reads"
+        return "counts" if rows > MANY else "reads"
 
     # --- following the project -----------------------------------------------------------------------------
 
