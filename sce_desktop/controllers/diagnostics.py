@@ -23,6 +23,7 @@ from sce_desktop import __version__, paths
 from sce_desktop.core.i18n import language
 from sce_desktop.core.log_tail import newest_lines
 from sce_desktop.settings import SETTINGS, Setting, Settings
+from sce_desktop.tasks.scoring.models import Baseline
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.jobs import WorkerQueue
@@ -95,7 +96,7 @@ def _value(setting: Setting, settings: Settings) -> object:
 
 def _models(scorer: Scorer) -> list[str]:
     version = "the base model" if scorer.version is None else f"version {scorer.version.number}"
-    baselines = ", ".join(one.kind for one in scorer.baselines) or "none"
+    baselines = ", ".join(Baseline.parse(one).kind for one in scorer.baselines) or "none"
     return [
         f"{_model_name(scorer.model)}, {version}, {'loaded' if scorer.ready else 'not loaded'}",
         f"Baselines: {baselines}",

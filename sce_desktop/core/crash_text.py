@@ -41,7 +41,8 @@ def read_fault(text: str) -> Fault | None:
     found = _FATAL.search(text)
     if found is None:
         return None
-    stacks = _FRAME.sub(_shortened, text[found.start() : found.start() + _MOST])
+    whole_lines, _newline, _cut = text[found.start() : found.start() + _MOST].rpartition("\n")
+    stacks = _FRAME.sub(_shortened, whole_lines)  # of half a path the rest would stay
     stacks = _MODULES.sub(lambda one: f"Extension modules: {one['count']}", stacks).strip()
     frames = [f"{one['file']}:{one['line']} in {one['name']}" for one in _FRAME.finditer(_dying(stacks))]
     return Fault(found["what"].strip(), _most_telling(frames), stacks)
