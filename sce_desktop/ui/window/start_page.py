@@ -205,6 +205,7 @@ class StartPage(LowScroll):
         outer.addStretch(1)
         outer.addWidget(column, 8)
         outer.addStretch(1)
+        QWidget.setTabOrder(self.sample_button, self.tour_button)  # the first focus is for opening
         self.refresh()
 
     @Slot()
