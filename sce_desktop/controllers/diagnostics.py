@@ -12,7 +12,6 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -37,6 +36,8 @@ _LOG_LINES: Final = 100
 
 def versions() -> str:
     """Return the versions of what matters, from package metadata: nothing is imported for it."""
+    from importlib import metadata  # brings a parser of mails
+
     lines = [f"SCE Desktop {__version__}{' (packaged)' if getattr(sys, 'frozen', False) else ''}"]
     lines.append(f"{platform.system()} {platform.release()} {platform.machine()}")
     lines.append(f"Python {platform.python_version()}, Qt {qVersion()}, {QGuiApplication.platformName()}")
