@@ -185,7 +185,7 @@ def test_the_palette_says_that_nothing_matches(qtbot: QtBot, scored: MainWindow)
     assert palette.nothing.isHidden()
     QTest.keyClicks(palette.field, "zzz")
     assert palette.nothing.isVisible()
-    assert palette.nothing.text() == "No command matches."
+    assert palette.nothing.text() == "No command matches. Type fewer letters."
     assert palette.list.isHidden()
     QTest.keyClick(palette.field, Qt.Key.Key_Return)  # does nothing
     assert palette.isVisible()
