@@ -116,11 +116,12 @@ def test_escape_leaves_wherever_the_focus_is(qtbot: QtBot, real_window: MainWind
     assert tour.callout.isAncestorOf(QApplication.focusWidget())
     press(real_window, Qt.Key.Key_Escape)
     assert not tour.active
+    assert QApplication.focusWidget() is real_window.start_page.open_button
     tour.begin()
-    real_window.start_page.open_button.setFocus()
+    real_window.start_page.sample_button.setFocus()
     press(real_window, Qt.Key.Key_Escape)
     assert not tour.active
-    assert QApplication.focusWidget() is real_window.start_page.open_button
+    assert QApplication.focusWidget() is real_window.start_page.sample_button
 
 
 def test_escape_means_what_it_meant_after_the_tour(
@@ -182,6 +183,7 @@ def test_keys_alone_go_through_it(
         press(real_window, Qt.Key.Key_Space)  # the focus is on Next
         seen.append(tour.at)
     assert seen == [*Stop, None]
+    assert QApplication.focusWidget() is real_window.workspace.rows.table  # type: ignore[attr-defined]
     tour.begin()
     tour.callout.next_button.click()
     tour.callout.back_button.click()

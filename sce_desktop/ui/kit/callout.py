@@ -122,8 +122,6 @@ class Callout(QFrame):
             set_role(button, role)
             button.setAutoDefault(True)  # Enter presses the one that has the focus
             button.clicked.connect(asked)
-        for label, name in ((self.step, _("Step")), (self.title, _("Title")), (self.text, _("Explanation"))):
-            label.setAccessibleName(name)
         self._layout = QVBoxLayout(self)
         self._layout.setSpacing(px(SPACE_S))
         head = QHBoxLayout()

@@ -10,7 +10,6 @@ from __future__ import annotations
 from PySide6.QtCore import QEvent, QModelIndex, QObject, Qt, Slot
 from PySide6.QtWidgets import QAbstractItemView, QLabel, QPlainTextEdit
 
-from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 
@@ -26,7 +25,6 @@ class EmptyText(QLabel):
         self.setWordWrap(True)
         self.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), 0)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self.setAccessibleName(_("Hint"))
         set_role(self, "muted")
         self.set_text(sentence)
         view.viewport().installEventFilter(self)

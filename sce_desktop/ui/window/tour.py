@@ -75,6 +75,7 @@ class Tour(QObject):
         preferences: Remember that the tour was seen.
         is_open: Whether a project is open; without one the first step offers the sample.
         open_sample: Opens it.
+        focus_back: Gives the focus to what one works with, when it was in the callout that goes.
     """
 
     changed = Signal()  # it began, went to another step, or ended
@@ -87,6 +88,7 @@ class Tour(QObject):
         *,
         is_open: Callable[[], bool],
         open_sample: Callable[[], object],
+        focus_back: Callable[[], object],
     ) -> None:
         super().__init__(window)
         self.steps = tuple(
@@ -97,6 +99,7 @@ class Tour(QObject):
         self._preferences = preferences
         self._is_open = is_open
         self._open_sample = open_sample
+        self._focus_back = focus_back
         self._work = 0
         self._heard: QWidget | None = None  # the widget with the focus, whose Esc is ours
         self.callout = Callout(window)
@@ -146,7 +149,7 @@ class Tour(QObject):
         )
         self.callout.put_away()
         if within:
-            self._window.setFocus()
+            self._focus_back()
         self.changed.emit()
 
     # --- steps ---------------------------------------------------------------------------------------------

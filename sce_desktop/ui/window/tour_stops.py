@@ -24,6 +24,12 @@ def tour_of(window: MainWindow, controllers: Controllers) -> Tour:
         panel = window.workspace.labels
         return panel.field if isinstance(panel, LabelsPanel) else panel
 
+    def focus_back() -> None:
+        if controllers.workspace.project is None:
+            window.start_page.open_button.setFocus()
+        else:
+            controllers.navigation.rowsFocusAsked.emit()
+
     tour = Tour(
         window,
         (
@@ -36,6 +42,7 @@ def tour_of(window: MainWindow, controllers: Controllers) -> Tour:
         controllers.preferences,
         is_open=lambda: controllers.workspace.project is not None,
         open_sample=controllers.projects.open_sample,
+        focus_back=focus_back,
     )
     controllers.workspace.projectOpened.connect(partial(_done, tour, Stop.OPEN))
     controllers.workspace.projectClosed.connect(tour.project_closed)
