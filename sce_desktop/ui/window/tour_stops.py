@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
@@ -63,6 +63,6 @@ def _done(tour: Tour, stop: Stop, *_arguments: object) -> None:
     tour.done(stop)
 
 
-def _score_button(window: MainWindow) -> QWidget | None:
+def _score_button(window: MainWindow) -> QPushButton | None:
     bar = window.tool_bar.findChild(RunBar)
     return bar.score_button if bar is not None else None
