@@ -63,7 +63,7 @@ class SystemNotices(QObject):
             return
         if not self._listens:
             slot = SLOT("_on_action(uint,QString)")
-            self._listens = bus.connect(_SERVICE, _PLACE, _SERVICE, "ActionInvoked", self, slot)
+            self._listens = bool(bus.connect(_SERVICE, _PLACE, _SERVICE, "ActionInvoked", self, slot))
         before, answered = self._number, self._answered
         QThreadPool.globalInstance().start(lambda: answered.emit(_notify(bus, notice, before), notice))
 
@@ -137,4 +137,4 @@ def _notify(bus: QDBusConnection, notice: Notice, before: int) -> int:
     ]
     direct = Qt.ConnectionType.DirectConnection
     number = QMetaObject.invokeMethod(service, "Notify", direct, Q_RETURN_ARG("uint"), *arguments)
-    return int(number or 0)
+    return number if isinstance(number, int) else 0
