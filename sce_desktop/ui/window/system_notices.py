@@ -7,6 +7,7 @@ last one, so that they never pile up.
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -65,7 +66,13 @@ class SystemNotices(QObject):
             slot = SLOT("_on_action(uint,QString)")
             self._listens = bool(bus.connect(_SERVICE, _PLACE, _SERVICE, "ActionInvoked", self, slot))
         before, answered = self._number, self._answered
-        QThreadPool.globalInstance().start(lambda: answered.emit(_notify(bus, notice, before), notice))
+
+        def ask() -> None:
+            number = _notify(bus, notice, before)
+            with contextlib.suppress(RuntimeError):  # the window has gone meanwhile
+                answered.emit(number, notice)
+
+        QThreadPool.globalInstance().start(ask)
 
     @Slot(object, object)
     def _on_answered(self, number: int, notice: Notice) -> None:
