@@ -349,7 +349,9 @@ class LabelsList(QListView):
         shown = [self._model.index(row) for row in range(self._model.rowCount()) if not self.isRowHidden(row)]
         labels = sum(not index.data(FoldedRole) for index in shown)
         height = labels * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
-        return height + px(4) if shown else 0
+        if shown:
+            return height + px(4)
+        return px(60) if self._model.rowCount() else 0  # room for why the filter leaves none
 
     @Slot()
     def _fit_counts(self) -> None:

@@ -366,7 +366,11 @@ class RowsView(QWidget):
             self.pages.setCurrentIndex(1)
         else:
             filtered = has_filters(model.query)
-            why = why_empty(model.query) if filtered else _("This project has no rows.")
+            why = (
+                why_empty(model.query)
+                if filtered
+                else _("This project has no rows. Choose File > Add rows… to add a table.")
+            )
             self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
