@@ -100,6 +100,12 @@ class RowsDelegate(QStyledItemDelegate):
                 self._draw_placeholder(painter, inner, colours)
         else:
             self._draw(painter, inner, index.column(), row, colours, selected=selected)
+        if state & QStyle.StateFlag.State_HasFocus:  # where Alt+Down and the menu of the column apply
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+            painter.setOpacity(1.0)
+            painter.setPen(QColor(colours.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(area.adjusted(0, 0, -1, -1))
         painter.restore()
 
     def _draw(
