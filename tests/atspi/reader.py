@@ -16,7 +16,6 @@ DEEP = 40
 TIMEOUT_MS = 5_000  # of one call: the window may be loading a model
 # Roles that say nothing of what a control does; nothing with one of them may take the focus.
 MUTE_ROLES = frozenset({"unknown", "invalid", "filler", "panel", "redundant object", "extended"})
-# What holds other things, and needs no name of its own to be used.
 EVENTS = (
     "object:state-changed:focused",
     "object:announcement",
@@ -27,7 +26,7 @@ EVENTS = (
 
 @dataclass(frozen=True)
 class Seen:
-    """An object at the time that it was looked at. ``keys``: whether it can take the focus now."""
+    """An object at the time that it was looked at; ``size``: width and height in pixels."""
 
     name: str
     role: str

@@ -52,6 +52,11 @@ class Announcer(QObject):
         self._soon = QTimer(self, singleShot=True, interval=MOMENT_MS)
         self._soon.timeout.connect(self._flush)
 
+    @property
+    def active(self) -> bool:
+        """Whether anything is said at all: else the words need not be made."""
+        return listening()
+
     def say(self, sentence: str, *, topic: str, urgent: bool = False) -> None:
         """Say ``sentence`` in a moment, in place of what waits of the same ``topic``."""
         if not sentence or not listening():

@@ -34,6 +34,8 @@ class Announcements(QObject):
 
     @Slot(object, object)
     def _on_decided(self, row_ids: Sequence[int], label: str) -> None:
+        if not self._announcer.active:  # with every label, which must cost nothing
+            return
         words = _("Labelled: {label}.", label=label)
         if (count := len(row_ids)) > 1:
             words = ngettext("{count} row: {label}.", "{count} rows: {label}.", count, label=label)
