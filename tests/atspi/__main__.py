@@ -62,7 +62,12 @@ def run(folder: Path) -> int:
     table = write_table(folder / "parcels.csv")
     log = folder / "walk.txt"
     with Display(dict(os.environ)) as display:
-        command = ["dbus-run-session", "--", SYSTEM_PYTHON, ROOT / "tests" / "atspi" / "walk.py"]
+        command: list[str | Path] = [
+            "dbus-run-session",
+            "--",
+            SYSTEM_PYTHON,
+            ROOT / "tests" / "atspi" / "walk.py",
+        ]
         walk = display.start([*command, sys.executable, table, folder], log=log)
         try:
             status = walk.wait(LIMIT_S)

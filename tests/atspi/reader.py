@@ -121,7 +121,7 @@ class Reader:
         """What is raised where an object is gone, or does not answer."""
         from gi.repository import GLib
 
-        return GLib.Error  # type: ignore[no-any-return]
+        return GLib.Error
 
     def hear(self, part: str, seconds: float = 15.0) -> str:
         """Wait until something with ``part`` in it is announced that was not asked for yet; return it."""
@@ -282,7 +282,7 @@ class Reader:
 
     def path(self, one: Any) -> str:
         """Return where an object is, for who looks for it."""
-        names = []
+        names: list[str] = []
         while one is not None and len(names) < DEEP:
             names.append(f"{one.get_role_name()} {one.get_name()!r}")
             one = one.get_parent()

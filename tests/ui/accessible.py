@@ -33,7 +33,7 @@ _SAME_LINE = 12  # pixels: what begins no lower than that after another stands b
 
 def where(widget: QWidget) -> str:
     """Name a widget for who looks for it."""
-    names = []
+    names: list[str] = []
     one: QWidget | None = widget
     while one is not None and len(names) < 4:
         name = one.accessibleName() or getattr(one, "text", lambda: "")()

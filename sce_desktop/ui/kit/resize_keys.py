@@ -34,7 +34,8 @@ def resize_focused(by: int) -> bool:
 def resize_part(splitter: QSplitter, part: QWidget, by: int) -> bool:
     """Give ``part`` of a splitter so many pixels of its largest neighbour; False where it has none."""
     sizes, at = splitter.sizes(), splitter.indexOf(part)
-    others = [place for place in range(len(sizes)) if place != at and splitter.widget(place).isVisible()]
+    parts = [splitter.widget(place) for place in range(len(sizes))]
+    others = [n for n, other in enumerate(parts) if n != at and other is not None and other.isVisible()]
     if at < 0 or not others:
         return False
     other = max(others, key=lambda place: sizes[place])
