@@ -83,9 +83,9 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
     {{ border-color: {t.accent}; }}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
     background: {t.window}; }}
-QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: 1px solid transparent; border-radius: 0;
-    padding: 0; }}
-QPlainTextEdit[role="plain"]:focus, QTextEdit[role="plain"]:focus {{ border-color: {t.accent}; }}
+QPlainTextEdit[role="plain"] {{ border: 1px solid transparent; border-radius: 0; padding: 0; }}
+QPlainTextEdit[role="plain"]:focus {{ border-color: {t.accent}; }}
+QTextEdit[role="plain"] {{ border: none; border-radius: 0; padding: 0; }}
 QLineEdit {{ lineedit-clear-button-icon: {_url("close", t.muted)}; }}
 QLineEdit > QToolButton {{ background: transparent; border: none; padding: 0; min-height: 0; }}
 QLineEdit[role="quiet"] {{ border: 1px dashed {t.muted}; background: transparent; }}
