@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QMenu, QSplitter, QWidget
+from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QSplitter, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
@@ -229,7 +229,9 @@ def test_f8_moves_the_divider_beside_the_focus(
     QTest.keyClick(focus(), Qt.Key.Key_F8, NONE)
     qtbot.waitUntil(lambda: opened.panels.height() > high)
     (split,) = opened.panels.pages["Jobs and log"].findChildren(QSplitter)
-    split.widget(0).setFocus()
+    first = split.widget(0)
+    assert first is not None
+    first.setFocus()
     before = split.sizes()
     QTest.keyClick(focus(), Qt.Key.Key_F8, SHIFT)
     assert split.sizes()[0] < before[0]
@@ -238,10 +240,11 @@ def test_f8_moves_the_divider_beside_the_focus(
 def test_panels_move_to_each_side_and_back(qtbot: QtBot, opened: MainWindow) -> None:
     opened.show_panel("Jobs and log")
     deck = opened.panels.parentWidget()
+    assert isinstance(deck, QMainWindow)
     found = []
     for _ in range(4):
         opened.beside.move_panels()
-        found.append(deck.dockWidgetArea(opened.panels).name)  # type: ignore[attr-defined]
+        found.append(deck.dockWidgetArea(opened.panels).name)
     assert found == ["RightDockWidgetArea", "TopDockWidgetArea", "LeftDockWidgetArea", "BottomDockWidgetArea"]
 
 

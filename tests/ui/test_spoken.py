@@ -131,7 +131,12 @@ def test_cells_say_in_words_what_is_drawn_as_a_sign(
     settle(qtbot, controllers)
     model = real_window.workspace.rows.model  # type: ignore[attr-defined]
     assert isinstance(model, RowsModel)
-    qtbot.waitUntil(lambda: model.row_at(0) is not None and model.row_at(0).annotation is not None)
+
+    def labelled() -> bool:
+        row = model.row_at(0)
+        return row is not None and row.annotation is not None
+
+    qtbot.waitUntil(labelled)
 
     def said(row: int, column: int, role: Qt.ItemDataRole = SPOKEN) -> str:
         return str(model.index(row, column).data(role))
