@@ -31,6 +31,7 @@ from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import set_offline
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.spoken import speak_widgets
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.window.main_window import TITLE, MainWindow
 from sce_desktop.ui.window.running import SecondStarts, bring_to_front, hand_over, server_name
@@ -259,6 +260,7 @@ def make_application() -> QApplication:
     app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
     _speak(app)
+    speak_widgets(app)
     sys.setswitchinterval(_SWITCH_SECONDS)
     spare_imports()
     return app

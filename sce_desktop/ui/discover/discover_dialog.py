@@ -29,6 +29,7 @@ from sce_desktop.ui.discover.typical_rows import TypicalRows
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.resize_keys import add_resize_keys
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 ALL, UNFITTING = range(2)
@@ -76,6 +77,7 @@ class DiscoverDialog(ProjectDialog):
         layout.addWidget(split, 1)
         layout.addWidget(keys)
         layout.addWidget(self._buttons())
+        add_resize_keys(self)
         for sequence in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(sequence), self).activated.connect(self.accept)
         self.resize(px(840), px(560))

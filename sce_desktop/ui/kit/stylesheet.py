@@ -52,6 +52,7 @@ QPushButton:hover, QToolButton:hover {{ background: {t.hover}; }}
 QPushButton:pressed, QToolButton:pressed, QToolButton:checked, QPushButton:checked {{
     background: {t.selection}; border-color: {t.accent}; }}
 QPushButton:focus, QToolButton:focus {{ border-color: {t.accent}; }}
+QPushButton:checked:focus, QToolButton:checked:focus {{ border-color: {t.ink}; }}
 QPushButton:disabled, QToolButton:disabled {{ color: {t.muted}; background: {t.window}; }}
 QPushButton[role="primary"] {{ background: {t.accent}; color: {t.on_accent}; border-color: {t.accent};
     font-weight: 600; }}
@@ -82,7 +83,9 @@ QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDoubleS
     {{ border-color: {t.accent}; }}
 QLineEdit:disabled, QSpinBox:disabled, QDoubleSpinBox:disabled, QComboBox:disabled {{ color: {t.muted};
     background: {t.window}; }}
-QPlainTextEdit[role="plain"], QTextEdit[role="plain"] {{ border: none; border-radius: 0; padding: 0; }}
+QPlainTextEdit[role="plain"] {{ border: 1px solid transparent; border-radius: 0; padding: 0; }}
+QPlainTextEdit[role="plain"]:focus {{ border-color: {t.accent}; }}
+QTextEdit[role="plain"] {{ border: none; border-radius: 0; padding: 0; }}
 QLineEdit {{ lineedit-clear-button-icon: {_url("close", t.muted)}; }}
 QLineEdit > QToolButton {{ background: transparent; border: none; padding: 0; min-height: 0; }}
 QLineEdit[role="quiet"] {{ border: 1px dashed {t.muted}; background: transparent; }}
@@ -105,7 +108,8 @@ QSlider::sub-page:horizontal {{ height: {px(4)}px; border-radius: {px(4) // 2}px
 QSlider::handle:horizontal {{ width: {px(14)}px; margin: -{px(6)}px 0; border: 1px solid {t.pane};
     border-radius: {px(16) // 2}px; background: {t.accent}; }}
 QSlider::handle:horizontal:focus, QSlider::handle:horizontal:hover {{ border-color: {t.ink}; }}
-QCheckBox, QRadioButton {{ spacing: {pad}px; }}
+QCheckBox, QRadioButton {{ spacing: {pad}px; border: 1px solid transparent; border-radius: 3px; }}
+QCheckBox:focus, QRadioButton:focus {{ border-color: {t.accent}; }}
 QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height: {px(14)}px;
     border: 1px solid {t.muted}; border-radius: 3px; background: {t.pane}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {t.accent};
@@ -119,8 +123,9 @@ QRadioButton::indicator:focus, QRadioButton::indicator:hover {{ border-color: {t
 QCheckBox::indicator:focus, QCheckBox::indicator:hover {{ border-color: {t.accent}; }}
 QCheckBox:disabled, QRadioButton:disabled {{ color: {t.muted}; }}
 
-QAbstractItemView {{ background: {t.pane}; color: {t.ink}; border: none; outline: none;
+QAbstractItemView {{ background: {t.pane}; color: {t.ink}; border: 1px solid transparent; outline: none;
     selection-background-color: {t.selection}; selection-color: {t.ink}; gridline-color: {t.line}; }}
+QAbstractItemView:focus {{ border-color: {t.accent}; }}
 QListView::item {{ padding: {gap}px {pad}px; border-radius: {radius}px; }}
 QTreeView::item {{ padding: {gap}px; }}
 QTableView::item {{ padding: 0 {px(3)}px; }}
@@ -165,10 +170,12 @@ QTabBar::tab {{ background: {t.pane}; color: {t.muted}; border: none; border-bot
     padding: {px(7)}px {wide}px; }}
 QTabBar::tab:selected {{ color: {t.accent}; border-bottom-color: {t.accent}; font-weight: 600; }}
 QTabBar::tab:hover {{ color: {t.ink}; }}
+QTabBar::tab:focus {{ color: {t.ink}; background: {t.hover}; }}
 QTabBar[role="dense"]::tab {{ padding: {px(7)}px {px(8)}px; }}
 QWidget[role="dock"] > QTabBar::tab {{ padding: {px(4)}px {px(10)}px; }}
 
-QScrollArea {{ background: transparent; border: none; }}
+QScrollArea {{ background: transparent; border: 1px solid transparent; }}
+QScrollArea:focus {{ border-color: {t.accent}; }}
 QScrollBar {{ background: transparent; border: none; margin: 0; }}
 QScrollBar:vertical {{ width: {px(10)}px; }}
 QScrollBar:horizontal {{ height: {px(10)}px; }}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from PySide6.QtCore import QRect, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QStyle, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.keymap import shown_key
@@ -28,6 +28,8 @@ ANSWERS = (
 
 class _Answer(QWidget):
     """One of the other answers."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, decision: Decision, name: str, key: str) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sce_desktop.core.i18n import _
@@ -28,6 +28,8 @@ def visual_box(widget: QWidget, box: QRectF) -> QRectF:
 
 class Legend(QWidget):
     """Which bar is whose."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -244,6 +244,16 @@ class RowsTable(QTableView):
             self._own.widths = dict(widths)
             self._share_width()
 
+    def change_width(self, column: int, by: int | None) -> None:
+        """Make a column wider or narrower, as dragging its edge does; None: as wide as its content needs."""
+        name = self._name(column)
+        if by is None:
+            self._own.widths.pop(name, None)
+        else:
+            least = self.header.minimumSectionSize()
+            self._own.widths[name] = max(least, self.header.sectionSize(column) + px(by))
+        self._own.changed.emit()
+
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Hide or show a column; the text takes or gives the room."""
         super().setColumnHidden(column, hide)

@@ -32,6 +32,7 @@ from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.transfer import exchange_formats
@@ -117,6 +118,10 @@ class ExportDialog(ProjectDialog):
         layout.addLayout(foot)
         self.export_button.setDefault(True)  # only in its dialog does it become the one that Return presses
         self.resize(px(640), self.sizeHint().height())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go where the eye goes: the columns come when they are known."""
+        return step(self, forward=forward)
 
     def _rows_box(self) -> QWidget:
         box, layout = _box(_("Rows"))

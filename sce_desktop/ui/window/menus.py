@@ -23,6 +23,7 @@ from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import plain_text
+from sce_desktop.ui.kit.resize_keys import LARGER, SMALLER, STEP, resize_focused
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
@@ -34,6 +35,8 @@ from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
 from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.zone_keys import ZoneKeys
+from sce_desktop.ui.window.zones import Zones
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
     ("system", N_("System theme")),
@@ -54,6 +57,10 @@ class _WindowCommands(Protocol):
     def tool_bar(self) -> ToolBar: ...
     @property
     def focus(self) -> FocusMode: ...
+    @property
+    def zone_keys(self) -> ZoneKeys: ...
+    @property
+    def beside(self) -> Zones: ...
     def ask_open(self) -> object: ...
     def ask_append(self) -> object: ...
     def ask_export(self) -> object: ...
@@ -348,6 +355,13 @@ class Menus(QObject):
         for dock in self._commands.docks.values():
             self._add(menu, dock.part.name, dock.toggle, keys=dock.part.keys, project=dock.part.project)
         self._add(menu, N_("&Close or reopen panels"), self._commands.toggle_panels, keys="Ctrl+0")
+        self._add(menu, N_("Move panels to the next &side"), self._commands.beside.move_panels)
+        menu.addSeparator()
+        zones = self._commands.zone_keys
+        self._add(menu, N_("Next &zone"), partial(zones.step, 1), keys="F6")
+        self._add(menu, N_("Previous zone"), partial(zones.step, -1), keys="Shift+F6")
+        self._add(menu, N_("&Enlarge this zone"), partial(resize_focused, STEP), keys=LARGER)
+        self._add(menu, N_("Shrink this zone"), partial(resize_focused, -STEP), keys=SMALLER)
         menu.addSeparator()
         self._row_lines(menu, controllers)
         self._add(
