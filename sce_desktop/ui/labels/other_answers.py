@@ -17,7 +17,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowState
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE
-from sce_desktop.ui.kit.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, SPACE_S, font, px, row_height, set_role, tokens
 from sce_desktop.ui.labels.labels_list import MARGIN, compact, draw_key, key_rect, margins
 
 ANSWERS = (
@@ -33,7 +33,7 @@ class _Answer(QWidget):
         super().__init__()
         self._decision, self._name, self._key = decision, name, key
         self._count: int | None = None
-        self.setFixedHeight(px(ROW_HEIGHTS["normal"]))
+        self.setFixedHeight(row_height("normal"))
         self.set_count(None)
 
     def set_count(self, count: int | None) -> None:
@@ -53,7 +53,7 @@ class _Answer(QWidget):
         self.set_count(self._count)
 
     def sizeHint(self) -> QSize:
-        return QSize(px(180), px(ROW_HEIGHTS["normal"]))
+        return QSize(px(180), row_height("normal"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t, rect = tokens(), self.rect()
