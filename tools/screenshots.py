@@ -31,6 +31,7 @@ from pictures import (  # noqa: E402
     scenes_labels,
     scenes_languages,
     scenes_limits,
+    scenes_looks,
     scenes_panels,
     scenes_review,
     scenes_sizes,
@@ -47,10 +48,12 @@ SCENES = {
     **scenes_languages.SCENES,
     **scenes_sizes.SCENES,
     **scenes_limits.SCENES,
+    **scenes_looks.SCENES,
 }
 
 
 GUIDE = {
+    "cover": ("cover",),
     "suggestions": ("suggestions",),
     "start": ("start",),
     "imports": ("import",),
