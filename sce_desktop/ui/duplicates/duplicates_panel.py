@@ -146,8 +146,7 @@ class DuplicatesPanel(QWidget):
         top.addWidget(QLabel(_("Minimum similarity")))
         top.addWidget(self.similarity)
         top.addWidget(self.find_button)
-        top.addSpacing(px(SPACE_S))
-        top.addWidget(self.facts, 1)
+        top.addStretch(1)
         top.addWidget(self.only)
         foot.addWidget(self.show_button)
         foot.addWidget(self.rest_button)
@@ -157,6 +156,7 @@ class DuplicatesPanel(QWidget):
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
         layout.addLayout(top)
+        layout.addWidget(self.facts)
         layout.addWidget(self.table, 1)
         layout.addLayout(foot)
 

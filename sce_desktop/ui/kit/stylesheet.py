@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFontInfo, QGuiApplication
+from PySide6.QtGui import QFontInfo, QFontMetrics, QGuiApplication
 
 from sce_desktop.ui.kit.icons import svg_file
 from sce_desktop.ui.kit.theme import RADIUS, SPACE_M, SPACE_S, SPACE_XS, Tokens, px
@@ -23,6 +23,7 @@ def style_sheet(t: Tokens) -> str:
     gap, pad, wide = px(SPACE_XS), px(SPACE_S), px(SPACE_M)
     radius, round_ = px(RADIUS), px(13)
     body = QFontInfo(QGuiApplication.font()).pixelSize()
+    line = QFontMetrics(QGuiApplication.font()).height()
     return f"""
 QMainWindow, QDialog {{ background: {t.window}; }}
 QDialogButtonBox {{ dialogbuttonbox-buttons-have-icons: 0; }}
@@ -106,7 +107,7 @@ QSlider::sub-page:horizontal {{ height: {px(4)}px; border-radius: {px(4) // 2}px
 QSlider::handle:horizontal {{ width: {px(14)}px; margin: -{px(6)}px 0; border: 1px solid {t.pane};
     border-radius: {px(16) // 2}px; background: {t.accent}; }}
 QSlider::handle:horizontal:focus, QSlider::handle:horizontal:hover {{ border-color: {t.ink}; }}
-QCheckBox, QRadioButton {{ spacing: {pad}px; }}
+QCheckBox, QRadioButton {{ spacing: {pad}px; min-height: {line}px; }}
 QCheckBox::indicator, QAbstractItemView::indicator {{ width: {px(14)}px; height: {px(14)}px;
     border: 1px solid {t.muted}; border-radius: 3px; background: {t.pane}; }}
 QCheckBox::indicator:checked, QAbstractItemView::indicator:checked {{ background: {t.accent};
