@@ -42,6 +42,7 @@ def main(folder: Path, language: str, size: tuple[int, int], percent: int) -> No
     from sce_desktop.controllers.controllers import Controllers
     from sce_desktop.controllers.crashes import Crash
     from sce_desktop.controllers.jobs import WorkerQueues
+    from sce_desktop.core.query import RowQuery
     from sce_desktop.settings import Settings
     from sce_desktop.tasks.scoring import choice
     from sce_desktop.ui.kit.appearance import Theme
@@ -95,6 +96,14 @@ def main(folder: Path, language: str, size: tuple[int, int], percent: int) -> No
         controllers.navigation.set_current_row(1)
         wait(idle)
         check(window, "main window")
+        for search in ("late", "no such words"):
+            controllers.navigation.set_query(RowQuery(search=search))
+            wait(idle)
+            check(window, f"search {search}")
+        controllers.navigation.set_query(RowQuery())
+        controllers.navigation.set_current_row(5)  # from right to left
+        wait(idle)
+        check(window, "row from right to left")
         for dock in window.docks.values():
             dock.bring()
             wait(idle)

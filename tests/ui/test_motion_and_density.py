@@ -17,6 +17,7 @@ from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.density import change_density
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, density, px
 from sce_desktop.ui.kit.tokens import COMPACT_ROW_HEIGHTS, COMPACT_SPACES, ROW_HEIGHTS, SPACES
+from sce_desktop.ui.labels.other_answers import OtherAnswers
 from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.window.main_window import MainWindow
 
@@ -81,8 +82,11 @@ def test_a_bar_without_an_end_stands_still_and_moves_again(still: QApplication, 
 
 
 def test_the_density_reaches_what_is_open_and_what_opens_later(still: QApplication, qtbot: QtBot) -> None:
+    top = QWidget()
+    qtbot.addWidget(top)
+    outer = QHBoxLayout(top)
     holder = QWidget()
-    qtbot.addWidget(holder)
+    outer.addWidget(holder)
     layout = QHBoxLayout(holder)
     layout.setContentsMargins(px(SPACE_M), 1, 2, px(SPACE_S))
     layout.setSpacing(px(SPACE_S))
@@ -111,7 +115,10 @@ def test_the_window_follows_the_settings(
     (rows,) = real_window.findChildren(RowsView)
     button = QPushButton("Score", real_window)
     wide, high = rows.table.verticalHeader().defaultSectionSize(), button.sizeHint().height()
+    (answers,) = real_window.findChildren(OtherAnswers)
+    answer = answers.sizeHint().height()
     controllers.preferences.change_setting("density", "compact")
+    qtbot.waitUntil(lambda: answers.sizeHint().height() < answer)
     assert rows.table.verticalHeader().defaultSectionSize() < wide
     assert button.sizeHint().height() < high
     (action,) = (a for a in real_window.menus.all_actions() if a.objectName() == "Compact density")

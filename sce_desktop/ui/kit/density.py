@@ -19,8 +19,9 @@ def change_density(app: QApplication, chosen: Density) -> bool:
     old = {px(Space(length)): length for length in SPACES}
     set_density(chosen)
     for widget in app.allWidgets():
-        for layout in widget.findChildren(QLayout):
-            _follow(layout, old, chosen)
+        if widget.parent() is None:  # of the others' layouts each is found in one of these
+            for layout in widget.findChildren(QLayout):
+                _follow(layout, old, chosen)
     return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QRect, QSize, Qt, Slot
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QStyle, QVBoxLayout, QWidget
 
@@ -54,6 +54,11 @@ class _Answer(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(px(180), row_height("normal"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange:  # the density too
+            self.setFixedHeight(row_height("normal"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t, rect = tokens(), self.rect()
