@@ -208,7 +208,7 @@ SETTINGS: tuple[Setting, ...] = (
         bool,
         False,
         N_("Reduce motion"),
-        N_("Nothing moves, fades or blinks by itself."),
+        N_("Stops animations and the blinking of the cursor."),
     ),
     Setting(
         "row_height",

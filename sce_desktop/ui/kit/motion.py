@@ -1,4 +1,4 @@
-"""Reduced motion: what moves by itself stands still where the user has chosen so.
+"""Reduced motion: what moves automatically stands still where the user has chosen so.
 
     set_reduced(app, True)     # `appearance.Theme` does, by the setting "reduced_motion"
     bar = ProgressBar()        # in place of QProgressBar: one whose end is not known stands still
@@ -31,7 +31,7 @@ class _State:
 
 
 def is_reduced() -> bool:
-    """Whether nothing may move by itself."""
+    """Whether nothing may move automatically."""
     return _State.reduced
 
 

@@ -179,7 +179,8 @@ class ToolBar(QToolBar):
     @Slot(object)
     def _show_problem(self, sentence: str) -> None:
         self.problem.setText(sentence)
-        self.search.setToolTip(sentence or ("" if self.pattern.isChecked() else HOW))
+        tips = (_("Search texts"), "" if self.pattern.isChecked() else HOW)
+        self.search.setToolTip(sentence or "\n".join(filter(None, tips)))
         if bool(sentence) != bool(self.search.property("wrong")):
             self.search.setProperty("wrong", bool(sentence))
             self.search.style().unpolish(self.search)
