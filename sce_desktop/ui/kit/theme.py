@@ -16,6 +16,7 @@ test is drawn right too.
 
 from __future__ import annotations
 
+import functools
 from typing import Literal
 
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QGuiApplication, QPalette
@@ -49,6 +50,7 @@ __all__ = [
     "MARK_RADIUS",
     "RADIUS",
     "ROLES",
+    "ROW_HEIGHTS",
     "SPACE_L",
     "SPACE_M",
     "SPACE_S",
@@ -58,8 +60,10 @@ __all__ = [
     "Mode",
     "Tokens",
     "chip_width",
+    "colour_named",
     "density",
     "font",
+    "lengths",
     "palette_of",
     "px",
     "row_height",
@@ -94,13 +98,22 @@ ROLES = {
 
 
 _BY_WINDOW = {QColor(one.window).rgb(): one for one in THEMES.values()}
+_looked: tuple[int, Tokens] = (0, LIGHT)  # at which palette, and what it says: every painted cell asks
 
 
 def tokens() -> Tokens:
     """The tokens of what is on the screen now."""
-    window = QGuiApplication.palette().color(QPalette.ColorRole.Window)
-    found = _BY_WINDOW.get(window.rgb())
-    return found or (DARK if window.lightness() < 128 else LIGHT)  # a palette that is not ours
+    global _looked
+    palette = QGuiApplication.palette()
+    key = palette.cacheKey()
+    if key != _looked[0]:
+        window = palette.color(QPalette.ColorRole.Window)
+        ours = _BY_WINDOW.get(window.rgb())
+        _looked = (
+            key,
+            ours or (DARK if window.lightness() < 128 else LIGHT),
+        )  # or a palette that is not ours
+    return _looked[1]
 
 
 class _State:
@@ -117,6 +130,7 @@ def density() -> Density:
 def set_density(chosen: Density) -> None:
     """Have gaps, margins and rows that are made from here on wide or narrow; see `appearance.Theme`."""
     _State.density = chosen
+    lengths.cache_clear()
 
 
 def px(length: float) -> int:
@@ -127,14 +141,33 @@ def px(length: float) -> int:
     now = QGuiApplication.font()
     if now != _State.measured[0]:
         _State.measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
-    if type(length) is Space and _State.density == "compact":
-        length = COMPACT_SPACES[length]
-    return round(length * _State.measured[1])
+        lengths.cache_clear()
+    return round(_now(length) * _State.measured[1])
+
+
+def _now(length: float) -> float:
+    """A length of the sketch at the density that is chosen."""
+    return COMPACT_SPACES[length] if type(length) is Space and _State.density == "compact" else length
 
 
 def row_height(name: str) -> int:
     """The height of a row in logical pixels; ``name`` is one of the setting “Row height”."""
     return px((COMPACT_ROW_HEIGHTS if _State.density == "compact" else ROW_HEIGHTS)[name])
+
+
+@functools.lru_cache(maxsize=256, typed=True)  # a gap is no plain length
+def lengths(*sketch: float) -> tuple[int, ...]:
+    """`px` of several lengths at once, at the font that `px` has seen last: call it once before.
+
+    For what is painted with every key: looking at the font takes longer than drawing a line.
+    """
+    return tuple(round(_now(length) * _State.measured[1]) for length in sketch)
+
+
+@functools.lru_cache(maxsize=256)
+def colour_named(name: str) -> QColor:
+    """The colour ``name`` ("#rrggbb") to paint with. Shared: nobody changes it."""
+    return QColor(name)
 
 
 def font(role: Literal["body", "heading", "column", "text", "strong"] = "body") -> QFont:

@@ -64,6 +64,7 @@ _GROUPS = (
             "digit_keys",
             "repeat_rows",
             "blind",
+            "notify",
         ),
     ),
 )
