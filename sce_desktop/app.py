@@ -142,6 +142,7 @@ def _warn(controllers: Controllers, sentence: str) -> None:
 
 def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
     """Return the window with its real panels, as it was left the last time; it is not shown yet."""
+    theme.follow(controllers.preferences)
     return MainWindow(
         controllers,
         real_parts(),

@@ -15,9 +15,9 @@ from sce_desktop.ui.rows.rows_delegate import mirrored
 
 
 def grey(colours: Tokens, place: int) -> QColor:
-    """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
+    """The grey of the baseline at ``place`` (0-based): each is fainter than the one before."""
     colour = QColor(colours.muted)
-    colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
+    colour.setAlphaF((0.92, 0.8, 0.68)[min(place, 2)])
     return colour
 
 

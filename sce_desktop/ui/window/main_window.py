@@ -42,7 +42,7 @@ from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
-from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
+from sce_desktop.ui.kit.dialog_parts import ask_save, keep_on_screen, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
@@ -464,6 +464,7 @@ class MainWindow(QMainWindow):
             return False
         self._crash = CrashDialog(report, words, self)
         self._crash.finished.connect(self._on_crash_read)
+        keep_on_screen(self._crash)
         self._crash.open()
         return True
 

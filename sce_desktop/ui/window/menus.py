@@ -42,6 +42,7 @@ _THEMES: tuple[tuple[Mode, str], ...] = (
     ("system", N_("System theme")),
     ("light", N_("Light theme")),
     ("dark", N_("Dark theme")),
+    ("contrast", N_("High-contrast theme")),
 )
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
@@ -378,6 +379,7 @@ class Menus(QObject):
             choice.setCheckable(True)
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
+        self._density(menu, controllers)
         menu.addSeparator()
         blind = self._add(
             menu, N_("&Blind mode"), controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
@@ -394,6 +396,22 @@ class Menus(QObject):
         focus.setToolTip(_("One text, its labels, nothing else"))
         self._commands.focus.changed.connect(focus.setChecked)
         self._add(menu, N_("&Full screen"), self._commands.toggle_full_screen, keys="F11")
+
+    def _density(self, menu: QMenu, controllers: Controllers) -> None:
+        """Whether there is little room around things."""
+        preferences = controllers.preferences
+
+        def toggle() -> None:
+            compact = preferences.settings["density"] == "compact"
+            preferences.change_setting("density", "comfortable" if compact else "compact")
+
+        compact = self._add(menu, N_("Compact density"), toggle)
+        compact.setCheckable(True)
+        compact.setChecked(preferences.settings["density"] == "compact")
+        compact.setToolTip(_("Less room around buttons, fields and rows"))
+        preferences.settingsChanged.connect(
+            lambda _: compact.setChecked(preferences.settings["density"] == "compact")
+        )
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))
