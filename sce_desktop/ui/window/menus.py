@@ -69,6 +69,7 @@ class _WindowCommands(Protocol):
     def show_guide(self) -> object: ...
     def open_log_folder(self) -> object: ...
     def show_about(self) -> object: ...
+    def show_licences(self) -> object: ...
 
 
 class Menus(QObject):
@@ -396,4 +397,5 @@ class Menus(QObject):
             icon="command",
         )
         self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
+        self._add(menu, N_("Lic&ences…"), self._commands.show_licences, icon="file")
         self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")
