@@ -31,6 +31,7 @@ MAINTAINER = (
     f"{os.environ.get('DEBFULLNAME', 'The authors of SCE Desktop')} "
     f"<{os.environ.get('DEBEMAIL', 'maintainers@sce-desktop.invalid')}>"
 )
+LEVELS = {"xz": 6, "zstd": 10}
 # What Qt opens by name, so that no header tells: the bus, and fonts to draw with.
 OPENED_BY_NAME = ("libdbus-1.so.3",)
 ALSO = ("fontconfig-config",)
@@ -238,7 +239,7 @@ def build(folder: Path, out: Path, compression: str) -> Path:
         lay_out(folder, tree)
         write_control(tree, dependencies(tree / "usr" / "lib" / NAME))
         settle(tree)
-        options = [f"-Z{compression}", *(["-z6"] if compression == "xz" else ["-z19"])]
+        options = [f"-Z{compression}", f"-z{LEVELS[compression]}"]
         command = ["dpkg-deb", "--root-owner-group", *options, "--build", tree, out]
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(epoch())}
         done = subprocess.run(command, env=environment, capture_output=True, text=True)
@@ -253,7 +254,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="what PyInstaller made")
     parser.add_argument("-o", "--out", type=Path, default=ROOT / "dist", help="where the package goes")
-    parser.add_argument("--compression", choices=("xz", "zstd"), default="xz")
+    parser.add_argument("--compression", choices=tuple(LEVELS), default="xz")
     args = parser.parse_args()
     started = time.monotonic()
     package = build(args.folder, args.out, args.compression)

@@ -1,7 +1,7 @@
 """Says what the built program is made of: ``python packaging/sizes.py dist/sce-desktop [--packed]``.
 
 A table by part: megabytes on disk, files, and with ``--packed`` megabytes of the part as an archive of its
-own (``tar | zstd -19``, needs zstd). A file that several names lead to counts once.
+own (``tar | zstd -10``, needs zstd). A file that several names lead to counts once.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def packed(folder: Path, files: list[Path]) -> int:
         stdout=subprocess.PIPE,
         text=False,
     )
-    zstd = subprocess.Popen(["zstd", "-q", "-19", "-T1", "-c"], stdin=tar.stdout, stdout=subprocess.PIPE)
+    zstd = subprocess.Popen(["zstd", "-q", "-10", "-T1", "-c"], stdin=tar.stdout, stdout=subprocess.PIPE)
     assert tar.stdin is not None
     assert tar.stdout is not None
     assert zstd.stdout is not None
@@ -82,7 +82,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="what PyInstaller made, or a package unpacked")
-    parser.add_argument("--packed", action="store_true", help="each part as an archive, too: minutes")
+    parser.add_argument("--packed", action="store_true", help="each part as an archive, too: a minute")
     parser.add_argument("--largest", type=int, default=0, metavar="N", help="the N largest files, too")
     args = parser.parse_args()
     parts = parts_of(args.folder)

@@ -46,7 +46,7 @@ def components(notices: Path, models: Path) -> list[Component]:
         models: The folder of the bundled models.
     """
     stated = [tomllib.loads(file.read_text(encoding="utf-8")) for file in sorted(notices.glob("*.toml"))]
-    packaged = {
+    packaged: dict[str, Mapping[str, Any]] = {
         canonicalize_name(name): facts for one in stated for name, facts in one.get("package", {}).items()
     }
     found = list(_packages(notices, packaged))
@@ -92,9 +92,9 @@ def licence_files(package: metadata.Distribution) -> list[Path]:
 def licence_name(package: metadata.Distribution) -> str:
     """Return the licence that the metadata of ``package`` names."""
     facts = package.metadata
-    stated = facts.get("License-Expression") or ""
+    stated = _field(facts, "License-Expression")
     if not stated:
-        stated = next(iter(str(facts.get("License") or "").strip().splitlines()), "")
+        stated = next(iter(_field(facts, "License").strip().splitlines()), "")
     kinds = [
         kind.split("::")[-1].strip()
         for kind in facts.get_all("Classifier") or ()
@@ -103,6 +103,10 @@ def licence_name(package: metadata.Distribution) -> str:
     if not stated or len(stated) > _LONGEST_NAME or stated.lower().startswith("copyright"):
         stated = ", ".join(kinds) or stated[:_LONGEST_NAME]
     return stated or UNKNOWN
+
+
+def _field(facts: metadata.PackageMetadata, name: str) -> str:
+    return str(next(iter(facts.get_all(name) or ()), ""))
 
 
 def _packages(notices: Path, packaged: Mapping[str, Mapping[str, Any]]) -> Iterator[Component]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtGui import QFontDatabase
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -44,7 +43,8 @@ class LicencesDialog(QDialog):
         self.search = QLineEdit(placeholderText=_("Search components and licences"))
         self.search.setAccessibleName(_("Search components and licences"))
         self.search.textChanged.connect(self._filter)
-        self.list = QListWidget()
+        self.list = QListWidget(wordWrap=True)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName(_("Components"))
         for part in parts:
             name = f"{part.name} {part.version}".strip()
@@ -54,7 +54,6 @@ class LicencesDialog(QDialog):
         self.list.currentItemChanged.connect(self._show)
         self.text = QPlainTextEdit(readOnly=True)
         self.text.setAccessibleName(_("Licence text"))
-        self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         left = QWidget()
         column = QVBoxLayout(left)
         column.setContentsMargins(0, 0, 0, 0)
@@ -66,7 +65,7 @@ class LicencesDialog(QDialog):
         both.addWidget(left)
         both.addWidget(self.text)
         both.setStretchFactor(1, 1)
-        both.setSizes([px(280), px(640)])
+        both.setSizes([px(260), px(700)])
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close)
         buttons.button(QDialogButtonBox.StandardButton.Close).setAccessibleName(_("Close"))
         buttons.rejected.connect(self.reject)
@@ -74,7 +73,7 @@ class LicencesDialog(QDialog):
         layout.addWidget(words)
         layout.addWidget(both, 1)
         layout.addWidget(buttons)
-        self.resize(px(940), px(580))
+        self.resize(px(980), px(600))
         self.list.setCurrentRow(0)
         self.list.setFocus()
 
