@@ -33,11 +33,11 @@ from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.spoken import speak_widgets
 from sce_desktop.ui.kit.window_state import window_state
-from sce_desktop.ui.window.main_window import TITLE, MainWindow
+from sce_desktop.ui.window.about import TITLE
+from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.running import SecondStarts, bring_to_front, hand_over, server_name
 from sce_desktop.ui.window.system_notices import SystemNotices
 
-DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
 _DIALOG_MS = 500
 _QUEUED = Qt.ConnectionType.QueuedConnection
@@ -255,10 +255,10 @@ def make_application() -> QApplication:
     """Return the application under the names by which desktops know it."""
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
-    app.setApplicationName(DESKTOP_FILE)
+    app.setApplicationName(paths.APP_NAME)
     app.setApplicationDisplayName(TITLE)
     app.setApplicationVersion(__version__)
-    app.setDesktopFileName(DESKTOP_FILE)  # Wayland takes the window's icon from there
+    app.setDesktopFileName(paths.APP_ID)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
     _speak(app)
     speak_widgets(app)

@@ -46,6 +46,7 @@ PAGES = {
     "_Question": "guide/models.md",
     "SettingsDialog": "reference/settings.md",
     "KeysDialog": "reference/keys.md",
+    "LicencesDialog": "index.md#licences",
     "CrashDialog": "troubleshooting.md#the-program-reports-a-bug",
 }
 

@@ -22,12 +22,11 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QWidget,
 )
 
-from sce_desktop import __version__, paths
+from sce_desktop import paths
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crash_reports import report_of_bug
 from sce_desktop.controllers.crashes import Crash
@@ -51,6 +50,7 @@ from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.window.about import TITLE, show_about, show_licences
 from sce_desktop.ui.window.announcements import Announcements
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock, PanelPage
@@ -70,7 +70,6 @@ from sce_desktop.ui.window.workspace import Workspace
 from sce_desktop.ui.window.zone_keys import ZoneKeys
 from sce_desktop.ui.window.zones import Zones
 
-TITLE = "SCE Desktop"
 _JOBS = DockPart(
     "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.workers), project=False
 )
@@ -516,14 +515,12 @@ class MainWindow(QMainWindow):
     @Slot()
     def show_about(self) -> None:
         """Say what this program is."""
-        box = QMessageBox(self)
-        box.setWindowTitle(_("About {program}", program=TITLE))
-        box.setText(f"{TITLE} {__version__}")
-        box.setInformativeText(
-            _("Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0")
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
+        show_about(self)
+
+    @Slot()
+    def show_licences(self) -> None:
+        """Show the licences of what the program consists of."""
+        show_licences(self)
 
     # --- coming and going ----------------------------------------------------------------------------------
 

@@ -80,6 +80,7 @@ class _WindowCommands(Protocol):
     def copy_diagnostics(self) -> object: ...
     def open_log_folder(self) -> object: ...
     def show_about(self) -> object: ...
+    def show_licences(self) -> object: ...
 
 
 class Menus(QObject):
@@ -434,4 +435,5 @@ class Menus(QObject):
         menu.addSeparator()
         self._add(menu, N_("Copy &diagnostics"), self._commands.copy_diagnostics, icon="copy")
         self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
+        self._add(menu, N_("Lic&ences…"), self._commands.show_licences, icon="file")
         self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")
