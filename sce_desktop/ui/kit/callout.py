@@ -180,10 +180,10 @@ class Callout(QFrame):
             self._followed = [self._window]
         else:
             target.destroyed.connect(self._forget)
-            widget: QWidget | None = target
-            while widget is not None:
-                self._followed.append(widget)
-                widget = None if widget is self._window else widget.parentWidget()
+            above: QWidget | None = target
+            while above is not None:
+                self._followed.append(above)
+                above = None if above is self._window else above.parentWidget()
         for widget in self._followed:
             widget.installEventFilter(self)
 
