@@ -1,44 +1,50 @@
 """Starts the built program and works with it: ``python packaging/smoke.py dist/sce-desktop``.
 
-The program runs in a home of its own, outside the checkout, without this Python's packages, and on a virtual
-display. Checked, each with the seconds it took:
+With ``--root ROOT --program /usr/bin/sce-desktop`` the program is one that is installed in the system below
+ROOT, and runs in it by chroot (as root; ``packaging/deb_smoke.sh`` makes such a system and installs the
+package). The program runs in a home of its own, outside the checkout, without this Python's packages, and on
+a virtual display. Checked, each with the seconds it took:
 
 1. the command line says its version;
-2. ``doctor`` finds Qt, the bundled models by their hashes, and its trial right;
+2. ``doctor`` finds Qt, every library, the bundled models by their hashes, and its trial right;
 3. ``classify`` labels the sample, with a similarity baseline, and is mostly right by its own answers;
    it writes and reads csv, xlsx, parquet and jsonl, and every model that was put in (models.toml) does so;
-4. a model that is not there is refused in one sentence, without pip and without a network;
-5. the window opens a project by its path, scores it when F5 is pressed, and is closed by Ctrl+Q: the scores
-   are in the project file, nothing was printed, and the project is one whole file again.
+4. evaluation, a fine-tune, shares by a column and by date, a refusal in one sentence without pip and without
+   a network;
+5. the window: starts, takes the sample by a drop from another program (its path where that fails), scores
+   it when F5 is pressed, labels three rows by keys, fine-tunes, exports, and is closed by Ctrl+Q; a second
+   start opens its file in the window that runs; nothing was printed, the project is one whole file again.
 
 Needs Linux with xvfb and xdotool. Exits with 1 and says why as soon as something is not as it should be.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import json
 import runpy
-import sqlite3
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.e2e.display import Display, wait_for  # noqa: E402 - of the checkout that this lies in
+from smoke_window import Window  # noqa: E402 - beside this file, which is run as a script
+
+from tests.e2e.display import Display  # noqa: E402 - of the checkout that this lies in
 
 frozen_models = runpy.run_path(str(ROOT / "packaging" / "model_wheel.py"))["frozen_models"]
 
-SAMPLE = ROOT / "resources" / "sample"
 MODELS = [folder.name for folder in frozen_models()]
 BUNDLED = {*MODELS, "all-MiniLM-L6-v2"}
 FEWEST_RIGHT = 0.4  # of eight labels; what the model is worth is told elsewhere
-SCORED_S = 120
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
@@ -47,23 +53,25 @@ def read_csv(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-SAMPLE_ROWS = read_csv(SAMPLE / "parcel_feedback.csv")
-
-
 class Smoke:
-    """The built program at ``program``, which works in ``folder``."""
+    """The built program, as ``command``, which works in ``folder``."""
 
-    def __init__(self, program: Path, folder: Path) -> None:
-        self.program = program
+    def __init__(self, command: list[str | Path], folder: Path) -> None:
+        self.command = command
         self.folder = folder
-        kept = {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1"}
+        self.sample = folder / "parcel_feedback.csv"
+        self.labels = folder / "labels.txt"
+        for file in (ROOT / "resources" / "sample").iterdir():
+            shutil.copy(file, folder)
+        self.rows = read_csv(self.sample)
+        kept = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8", "HF_HUB_OFFLINE": "1"}
         self.environment = kept | {"HOME": str(folder), "SCE_DESKTOP_HOME": str(folder / "home")}
 
     def run(self, *arguments: str | Path, code: int = 0) -> subprocess.CompletedProcess[str]:
         """Run a command of the program; it must end with ``code``."""
         started = time.monotonic()
         done = subprocess.run(
-            [self.program, *arguments],
+            [*self.command, *arguments],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -76,86 +84,66 @@ class Smoke:
         return done
 
     def command_line(self) -> None:
-        """Steps 1 to 4."""
+        """Steps 1 to 3."""
         check(self.run("--version").stdout.startswith("sce-desktop "), "no version")
-        found = json.loads(self.run("doctor", "--json").stdout)
+        found = json.loads(self.run("doctor", "--libraries", "--json").stdout)
         check(found["ok"] and found["qt"] and found["torch"], f"doctor: {found}")
         check({model["name"] for model in found["models"]} == BUNDLED, f"models: {found['models']}")
-
-        source: Path = SAMPLE / "parcel_feedback.csv"
+        source: Path = self.sample
         for ending in ("csv", "xlsx", "parquet", "jsonl"):
             out = self.folder / f"out.{ending}"
-            labels = ["--labels-file", SAMPLE / "labels.txt", "--baseline", "similarity"]
+            labels = ["--labels-file", self.labels, "--baseline", "similarity"]
             self.run("classify", source, "--text", "message", *labels, "-o", out)
             source = out if ending != "csv" else source
         self.run("classify", source, "--text", "message", *labels[:2], "-o", self.folder / "again.csv")
         for model in MODELS:
             more = ["--model", model, "-o", self.folder / f"{model}.csv"]
-            self.run("classify", SAMPLE / "parcel_feedback.csv", "--text", "message", *labels, *more)
+            self.run("classify", self.sample, "--text", "message", *labels, *more)
         for name in ("out.csv", "again.csv", *(f"{model}.csv" for model in MODELS)):
             rows = read_csv(self.folder / name)
-            check([row["ref"] for row in rows] == [row["ref"] for row in SAMPLE_ROWS], f"{name}: other rows")
+            check([row["ref"] for row in rows] == [row["ref"] for row in self.rows], f"{name}: other rows")
             texts = [row for row in rows if row["message"].strip()]
             check(all(row["sce_label"] and row["similarity_label"] for row in texts), f"{name}: empty cells")
             right = sum(row["sce_label"] == row["gold"] for row in texts) / len(texts)
             print(f"          {name}: {right:.1%} of the sample is right")
             check(right >= FEWEST_RIGHT, f"{name}: only {right:.1%} of the sample is right")
 
+    def libraries(self) -> None:
+        """Step 4."""
+        self.run("evaluate", self.sample, "--text", "message", "--gold", "gold")
+        tuned = self.folder / "tuned"
+        self.run("finetune", self.sample, "--text", "message", "--gold", "gold", "-o", tuned)
+        project = self.folder / "Findings.sce"
+        self.run("project", "create", project, self.sample, "--text", "message", "--gold", "gold")
+        self.run("project", "score", project)
+        for split in (("--by", "channel"), ("--over-time", "date")):
+            shares = self.run("project", "findings", project, *split).stdout
+            check(len(shares.splitlines()) > len({row["gold"] for row in self.rows}), f"findings: {shares}")
         refused = self.run("models", "get", "nobody/nothing", code=2).stderr
         check("Traceback" not in refused and len(refused.splitlines()) == 1, f"models get: {refused}")
 
     def window(self) -> None:
         """Step 5."""
-        project = self.folder / "Sample.sce"
-        labels = [
-            word
-            for name in (SAMPLE / "labels.txt").read_text("utf-8").split("\n")
-            if name
-            for word in ("--label", name)
-        ]
-        self.run("project", "create", project, SAMPLE / "parcel_feedback.csv", "--text", "message", *labels)
-        log = self.folder / "window.txt"
         with Display(self.environment) as display:
-            started = time.monotonic()
-            program = display.start([self.program, "gui", project], log=log)
-
-            def report(what: str) -> None:
-                print(f"{time.monotonic() - started:6.2f} s  {what}", flush=True)
-
-            wait_for("a window", lambda: display.windows("SCE Desktop"), 60)
-            report("window shown")
-            display.focus("^Sample – SCE Desktop$")
-            report("project open in it, it takes keys")
-            display.press("F5")
-            first = "SELECT count(*) FROM scores"
-            wait_for("the first scores", lambda: asked(project, first) not in ([], [(0,)]), SCORED_S)
-            report("first scores in the project after F5")
-            texts = sum(bool(row["message"].strip()) for row in SAMPLE_ROWS)
-            scored = [("sce", texts), ("similarity", texts)]
-            finished = "SELECT alias, scored FROM runs WHERE finished_at IS NOT NULL ORDER BY id"
-            wait_for(
-                "all scores",
-                lambda: asked(project, finished) == scored,
-                SCORED_S,
-            )
-            report("every row scored by the model and the baseline")
-            display.focus("^Sample – SCE Desktop$")
-            display.press("ctrl+q")
-            check(program.wait(20) == 0, f"the window ended with {program.returncode}")
-            report("closed")
-        check(not log.read_text("utf-8"), f"the window said:\n{log.read_text('utf-8')}")
-        check(not Path(f"{project}-wal").exists(), "the project was not brought into one file")
-        check(asked(project, "PRAGMA integrity_check") == [("ok",)], "the project is damaged")
-        self.run("project", "verify", project)
+            window = Window(display, self.command, self.folder, fail)
+            window.work(self.sample, self.labels, texts=sum(bool(r["message"].strip()) for r in self.rows))
 
 
-def asked(project: Path, query: str) -> list[tuple[object, ...]]:
-    """What the project file answers while the program works on it; nothing as long as it cannot."""
+@contextmanager
+def seen_in(root: Path, folder: Path) -> Iterator[None]:
+    """Let what runs below ``root`` see ``folder`` at the same place, and /proc, which psutil reads."""
+    mounts = []
     try:
-        with closing(sqlite3.connect(f"file:{project}?mode=ro", uri=True, timeout=5)) as database:
-            return database.execute(query).fetchall()
-    except sqlite3.OperationalError:
-        return []
+        for kind, place in (("bind", folder), ("proc", Path("/proc"))):
+            inside = root / place.relative_to("/")
+            inside.mkdir(parents=True, exist_ok=True)
+            options = ["--bind", str(place)] if kind == "bind" else ["-t", "proc", "proc"]
+            subprocess.run(["mount", *options, inside], check=True)
+            mounts.append(inside)
+        yield
+    finally:
+        for inside in reversed(mounts):
+            subprocess.run(["umount", "--lazy", inside], check=False)
 
 
 def check(right: bool, problem: str) -> None:
@@ -169,20 +157,40 @@ def fail(problem: str) -> None:
     sys.exit(f"FAILED: {problem}")
 
 
+def work(smoke: Smoke, only_window: bool) -> None:
+    """Do all steps."""
+    if not only_window:
+        smoke.command_line()
+        smoke.libraries()
+    try:
+        smoke.window()
+    except (TimeoutError, OSError, RuntimeError) as error:
+        fail(f"the window: {error}")
+
+
 def main() -> None:
     """Check the built program in the folder given."""
-    folder = Path(sys.argv[1]).resolve()
-    program = folder / "sce-desktop"
-    check(program.is_file(), f"there is no {program}")
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file() and not file.is_symlink())
-    print(f"{size / 1e6:.0f} MB in {folder}")
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?", help="what PyInstaller made")
+    parser.add_argument("--root", type=Path, help="a system that the program is installed in")
+    parser.add_argument("--program", default="/usr/bin/sce-desktop", help="its place below ROOT")
+    parser.add_argument("--window", action="store_true", help="step 5 alone")
+    args = parser.parse_args()
+    if (args.folder is None) == (args.root is None):
+        parser.error("name the folder of the program, or a root")
     with tempfile.TemporaryDirectory(prefix="sce-desktop-smoke-") as name:
-        smoke = Smoke(program, Path(name))
-        smoke.command_line()
-        try:
-            smoke.window()
-        except (TimeoutError, OSError, RuntimeError) as error:
-            fail(f"the window: {error}")
+        work_folder = Path(name)
+        if args.root:
+            work_folder.chmod(0o755)
+            with seen_in(args.root.resolve(), work_folder):
+                inside = ["chroot", args.root, "/usr/bin/env", "-C", work_folder, args.program]
+                work(Smoke(inside, work_folder), args.window)
+        else:
+            folder = args.folder.resolve()
+            check((folder / "sce-desktop").is_file(), f"there is no program in {folder}")
+            files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
+            print(f"{sum(file.stat().st_size for file in files) / 1e6:.0f} MB in {folder}")
+            work(Smoke([folder / "sce-desktop"], work_folder), args.window)
     print("All is well.")
 
 

@@ -10,6 +10,10 @@ import os
 from pathlib import Path
 
 APP_NAME = "sce-desktop"
+APP_ID = "alt.scedesktop.app"
+"""Reverse-domain name by which desktops, packages and stores know the program. No registry gives away names
+below ``alt`` (RFC 9476): the project has no domain of its own, and claims none.
+"""
 HOME_VARIABLE = "SCE_DESKTOP_HOME"
 
 

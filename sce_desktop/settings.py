@@ -158,6 +158,14 @@ SETTINGS: tuple[Setting, ...] = (
         N_("Scoring uses a quarter of the time while another window is in front."),
     ),
     Setting(
+        "notify",
+        bool,
+        True,
+        N_("Notify about long jobs"),
+        N_("When one ends behind other windows. Notifications hold no texts."),
+    ),
+    Setting("tour_seen", bool, False, "", "", shown=False),
+    Setting(
         "excel_safe",
         bool,
         False,
@@ -193,7 +201,22 @@ SETTINGS: tuple[Setting, ...] = (
         "system",
         N_("Theme"),
         N_("Colours of the window."),
-        choices=("system", "light", "dark"),
+        choices=("system", "light", "dark", "contrast"),
+    ),
+    Setting(
+        "density",
+        str,
+        "comfortable",
+        N_("Density"),
+        N_("Room around buttons, fields and rows."),
+        choices=("comfortable", "compact"),
+    ),
+    Setting(
+        "reduced_motion",
+        bool,
+        False,
+        N_("Reduce motion"),
+        N_("Stops animations and the blinking of the cursor."),
     ),
     Setting(
         "row_height",

@@ -28,9 +28,11 @@ set_language(os.environ.get(_LANGUAGE, "en"), ROOT / "resources" / "locale")  # 
 
 from pictures import (  # noqa: E402
     scenes_figures,
+    scenes_first,
     scenes_labels,
     scenes_languages,
     scenes_limits,
+    scenes_looks,
     scenes_panels,
     scenes_review,
     scenes_sizes,
@@ -47,10 +49,13 @@ SCENES = {
     **scenes_languages.SCENES,
     **scenes_sizes.SCENES,
     **scenes_limits.SCENES,
+    **scenes_looks.SCENES,
+    **scenes_first.SCENES,
 }
 
 
 GUIDE = {
+    "cover": ("cover",),
     "suggestions": ("suggestions",),
     "start": ("start",),
     "imports": ("import",),

@@ -15,6 +15,7 @@ def add_command(commands: options.Commands) -> None:
     parser = options.add_parser(
         commands, "doctor", "check versions, devices, paths and models, and run a self-test"
     )
+    parser.add_argument("--libraries", action="store_true", help="import every library, too: takes longer")
     options.add_json(parser)
     parser.set_defaults(run=run)
 
@@ -24,6 +25,11 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.doctor import examine
 
     found = examine(progress)
+    if args.libraries:
+        from sce_desktop.tasks.libraries import unusable
+
+        found["libraries"] = unusable(progress)
+        found["ok"] = found["ok"] and not found["libraries"]
     if args.json:
         console.print_json(found)
     else:
@@ -40,6 +46,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             print(f"{name}: {path}")
         for model in found["models"]:
             print(f"model: {model['name']} {model['problem'] or 'ok'} {model['sha256']}")
+        for name, problem in found.get("libraries", {}).items():
+            print(f"library: {name} cannot be used, {problem}")
         print(f"self-test: {found['self_test']['problem'] or 'ok'}")
         print("No problems found." if found["ok"] else "Problems found: see above.")
     return 0 if found["ok"] else EXIT_PROBLEMS

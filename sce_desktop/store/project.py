@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Row
@@ -233,17 +234,23 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
             return rows.counts(connection).duplicates
 
     def row_ids(
-        self, query: RowQuery | None = None, progress: Progress | None = None, *, draft: bool = False
+        self,
+        query: RowQuery | None = None,
+        progress: Progress | None = None,
+        *,
+        draft: bool = False,
+        compact: bool = False,
     ) -> IdArray:
         """Return the ids (n,) that ``query`` asks for in its order; all in file order without one.
 
         ``progress`` is told how far it is where a column or all lengths have to be read first (`must_read`).
         ``draft``: rows that have no score yet are filtered and ordered by their draft, but for final labels
-        and for disagreements of models.
+        and for disagreements of models. ``compact``: int32 where that holds the ids (`arrays.narrow`).
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery(), scored, self._columns, progress)
+            found = select.row_ids(connection, query or RowQuery(), scored, self._columns, progress)
+        return found if compact else found.astype(np.int64, copy=False)
 
     def must_read(self, query: RowQuery) -> bool:
         """Whether `row_ids` would have to read a column, the length or the hash of every row."""
@@ -262,17 +269,22 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         count: int,
         *,
         least: int,
+        near: int | None = None,
         draft: bool = False,
         progress: Progress | None = None,
-    ) -> tuple[IdArray, int]:
-        """Return at least the first ``count`` of what `row_ids` returns, and how many there are in all.
+    ) -> tuple[IdArray, int | None]:
+        """Return the first of what `row_ids` returns, ``count`` at least, and how many there are in all.
 
-        All of them where there are fewer than ``least``, or where the order knows no shorter way. ``draft``
-        as for `row_ids`.
+        All of them where there are fewer than ``least``, where the order knows no shorter way, or where the
+        row ``near`` is among the others. Where texts of many rows have to be read some rows come, or none
+        yet, and None: how many there are is not known. Ids are int32 where that holds them; ``draft`` as for
+        `row_ids`.
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.first_ids(connection, query, scored, self._columns, count, least, progress)
+            return select.first_ids(
+                connection, query, scored, self._columns, count, least, progress, near=near
+            )
 
     def reading(self, column: int) -> Reading:
         """Return how a column reads as a whole. IndexError if there is none at that 0-based place."""

@@ -1,10 +1,10 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, million, ten-million, ray (with the extra [ray]), ray-files; and
-findings, final, queues, languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors, which
-need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set,
-review is one in focus mode.
+is named), start, repair, relabel, columns, soak, million, ten-million, ray (with the extra [ray]), ray-files;
+and findings, final, queues, languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors,
+which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled
+set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ DATA_PARTS = (
     "half-vectors",
 )
 OWN_PARTS = (
-    *("repair", "relabel", "columns", "soak", "million", "ten-million"),
+    *("start", "repair", "relabel", "columns", "soak", "million", "ten-million"),
     *("ray", "ray-files"),
 )  # run when they are named
 
@@ -73,7 +73,7 @@ def main() -> None:
     )
     parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
     parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
-    parser.add_argument("--times", type=int, default=5, help="an action is repeated (million, ten-million)")
+    parser.add_argument("--times", type=int, default=5, help="of each (start, million, ten-million)")
     parser.add_argument("--project", type=Path, help="made before, or to be kept (million, ten-million)")
     parser.add_argument("--pictures", type=Path, help="folder for screenshots (million, ten-million)")
     parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
@@ -133,6 +133,7 @@ def main() -> None:
         review,
         score,
         soak,
+        start,
         store,
         why,
         window,
@@ -197,6 +198,8 @@ def main() -> None:
             edits.run(rows=args.review_rows)
         elif part == "repair":
             repair.run(rows=args.repair_rows)
+        elif part == "start":
+            start.run(times=args.times)
         elif part == "relabel":
             relabel.run(rows=args.relabel_rows)
         elif part == "soak":

@@ -149,7 +149,9 @@ def test_every_package_is_known_by_its_version() -> None:
     assert "sce-desktop-sce-multi" in known
 
 
-def test_the_frozen_program_takes_the_models_that_are_meant_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_frozen_program_takes_the_models_that_are_meant_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The recipe itself is read, with PyInstaller played by this test."""
     hooks = ModuleType("PyInstaller.utils.hooks")
     for name in ("collect_data_files", "collect_submodules", "copy_metadata"):
@@ -162,12 +164,16 @@ def test_the_frozen_program_takes_the_models_that_are_meant_for_it(monkeypatch: 
         return SimpleNamespace(datas=[], binaries=[], pure=[], scripts=[])
 
     read = runpy.run_path
-    icons = {"write_icons": lambda *_: SimpleNamespace(pngs={}, ico=Path("app.ico"))}
+    icons = {
+        "write_icons": lambda *_: SimpleNamespace(
+            pngs={}, **dict.fromkeys(("svg", "ico", "icns"), Path("app"))
+        )
+    }
     monkeypatch.setattr(
         runpy, "run_path", lambda path: icons if Path(path).name == "icons.py" else read(path)
     )
     play = {name: lambda *_, **__: None for name in ("PYZ", "EXE", "COLLECT")}
-    places = {"SPECPATH": str(ROOT / "packaging"), "workpath": "work"}
+    places = {"SPECPATH": str(ROOT / "packaging"), "workpath": str(tmp_path)}
     read(str(ROOT / "packaging" / "sce-desktop.spec"), init_globals={**play, **places, "Analysis": analysis})
     models = {place: Path(source) for source, place in given["datas"] if "/models/" in place}
     assert models.pop("sce_desktop/_bundled/models/all-MiniLM-L6-v2").name == "model"

@@ -37,7 +37,7 @@ class FinalCells:
         self._threshold = threshold
         self._run = project.active_run(MAIN_ALIAS)
         ids, codes = project.final_sources(self._run.id if self._run else None, threshold)
-        self._codes = np.zeros(int(ids.max(initial=0)) + 1, np.int64)
+        self._codes = np.zeros(int(ids.max(initial=0)) + 1, np.uint8)
         self._codes[ids] = codes
 
     def of(self, ids: Sequence[int], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:

@@ -40,7 +40,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_name, draw_square
-from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, SPACE_S, font, px, row_height, tokens
 from sce_desktop.ui.labels.labels_model import (
     ColourRole,
     FoldedRole,
@@ -104,16 +104,17 @@ class LabelDelegate(QStyledItemDelegate):
         heading = px(HEADING) if begins_group(index) else 0
         if index.data(FoldedRole):
             return QSize(px(120), heading)
-        return QSize(px(120), px(ROW_HEIGHTS["normal"]) + heading)
+        return QSize(px(120), row_height("normal") + heading)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.count_widths = (count_width(), count_width())
 
-    def fit_counts(self, yours: Iterable[int | None], predicted: Iterable[int | None]) -> None:
-        """Make the columns of counts as wide as these need, so that names get the rest."""
+    def fit_counts(self, yours: Iterable[int | None], predicted: Iterable[int | None]) -> bool:
+        """Make the columns of counts as wide as these need, so that names get the rest; say if so."""
         longest = (max((len(compact(count)) for count in column), default=1) for column in (yours, predicted))
-        self.count_widths = tuple(map(count_width, longest))  # type: ignore[assignment]
+        before, self.count_widths = self.count_widths, tuple(map(count_width, longest))  # type: ignore[assignment]
+        return self.count_widths != before
 
     def name_rect(self, rect: QRect, indent: int = 0) -> QRect:
         """Where the name goes, from left to right."""
@@ -347,13 +348,16 @@ class LabelsList(QListView):
         """How high the list is with all its labels."""
         shown = [self._model.index(row) for row in range(self._model.rowCount()) if not self.isRowHidden(row)]
         labels = sum(not index.data(FoldedRole) for index in shown)
-        height = labels * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
-        return height + px(4) if shown else 0
+        height = labels * row_height("normal") + self._model.headings * px(HEADING)
+        if shown:
+            return height + px(4)
+        return px(60) if self._model.rowCount() else 0  # room for why the filter leaves none
 
     @Slot()
     def _fit_counts(self) -> None:
         yours, predicted = zip(*self._model.all_counts(), strict=True) if self._model.rowCount() else ((), ())
-        self._delegate.fit_counts(yours, predicted)
+        if self._delegate.fit_counts(yours, predicted):
+            self.viewport().update()  # of all labels the names have more room now, or less
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """The heading of a group selects its labels, the sign before it folds them."""

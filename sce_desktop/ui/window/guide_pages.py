@@ -9,6 +9,7 @@ START = "index.md"
 PAGES = {
     # zones and panels
     "StartPage": "quick-start.md",
+    "Callout": "quick-start.md",
     "RunBar": "guide/score.md",
     "LabelsPanel": "guide/labels.md",
     "FilterBar": "guide/review.md#filters",
@@ -45,6 +46,7 @@ PAGES = {
     "_Question": "guide/models.md",
     "SettingsDialog": "reference/settings.md",
     "KeysDialog": "reference/keys.md",
+    "LicencesDialog": "index.md#licences",
     "CrashDialog": "troubleshooting.md#the-program-reports-a-bug",
 }
 

@@ -22,14 +22,15 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QMainWindow,
-    QMessageBox,
     QStackedWidget,
     QWidget,
 )
 
-from sce_desktop import __version__, paths
+from sce_desktop import paths
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.controllers.crash_reports import report_of_bug
 from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.diagnostics import diagnostics
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
@@ -40,7 +41,7 @@ from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
-from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
+from sce_desktop.ui.kit.dialog_parts import ask_save, keep_on_screen, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
@@ -49,6 +50,8 @@ from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
+from sce_desktop.ui.window.about import TITLE, show_about, show_licences
+from sce_desktop.ui.window.announcements import Announcements
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock, PanelPage
 from sce_desktop.ui.window.drops import Drops
@@ -62,10 +65,11 @@ from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from sce_desktop.ui.window.start_page import StartPage
 from sce_desktop.ui.window.status_bar import StatusBar
 from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.tour_stops import tour_of
 from sce_desktop.ui.window.workspace import Workspace
+from sce_desktop.ui.window.zone_keys import ZoneKeys
 from sce_desktop.ui.window.zones import Zones
 
-TITLE = "SCE Desktop"
 _JOBS = DockPart(
     "Jobs and log", _("Jobs and log"), "Ctrl+J", lambda c: JobsPanel(c.workspace.workers), project=False
 )
@@ -93,7 +97,6 @@ class MainWindow(QMainWindow):
         self._settled = False
         self._crash: CrashDialog | None = None
         self._guide: GuideWindow | None = None
-        self.setAccessibleName(TITLE)
         self.setAcceptDrops(True)
 
         self.start_page = StartPage(recent)
@@ -125,7 +128,22 @@ class MainWindow(QMainWindow):
             self,
         )
         self.focus.changed.connect(self.strip.set_at_top)
+        self.zone_keys = ZoneKeys(
+            self,
+            (
+                self.tool_bar,
+                self.start_page,
+                self.workspace.labels,
+                self.workspace.filters,
+                self.workspace.rows,
+                self.strip,
+                self.workspace.row,
+                self.panels,
+                self.status,
+            ),
+        )
         self.menus = Menus(self, self, controllers, theme)
+        self.announcements = Announcements(controllers, self)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
         self.lost.watch.lost.connect(lambda _problem: self.status.set_saved(_("Not saved")))
@@ -166,6 +184,8 @@ class MainWindow(QMainWindow):
         for child in self.findChildren(QWidget):
             if child.acceptDrops():  # text fields would take a file's name as text
                 child.installEventFilter(self)
+        self.tour = tour_of(self, controllers)
+        self.start_page.tourAsked.connect(self.tour.begin)
         self._restore()
         self._on_closed()
         self._show_device()
@@ -432,12 +452,20 @@ class MainWindow(QMainWindow):
         self._controllers.preferences.change_setting("theme", mode)
 
     @Slot(object)
-    def show_crash(self, crash: Crash) -> None:
-        """Show what went wrong; a second crash while the first is shown stays in the log."""
-        if self._crash is None:
-            self._crash = CrashDialog(crash, self)
-            self._crash.finished.connect(self._on_crash_read)
-            self._crash.open()
+    def show_crash(self, crash: Crash) -> bool:
+        """Show what went wrong; False for a second crash while the first is shown, which stays in the log."""
+        report = report_of_bug(crash)
+        return self.show_report(report.text(), " ".join((report.what, report.advice)))
+
+    def show_report(self, report: str, words: str) -> bool:
+        """Show the report of a crash below ``words``; False while another one is shown."""
+        if self._crash is not None:
+            return False
+        self._crash = CrashDialog(report, words, self)
+        self._crash.finished.connect(self._on_crash_read)
+        keep_on_screen(self._crash)
+        self._crash.open()
+        return True
 
     @Slot()
     def _on_crash_read(self) -> None:
@@ -463,16 +491,36 @@ class MainWindow(QMainWindow):
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
 
     @Slot()
+    def greet(self) -> None:
+        """Show the tour to who starts the program for the first time."""
+        if not self._recent.all():
+            self.tour.begin_once()
+
+    @Slot()
+    def take_tour(self) -> None:
+        """Show the tour from its first step on."""
+        self.focus.leave()
+        self.tour.begin()
+
+    @Slot()
+    def copy_diagnostics(self) -> None:
+        """Copy what a question about the program needs, without texts and file names."""
+        controllers = self._controllers
+        text = diagnostics(controllers.workspace, controllers.scorer, controllers.preferences)
+        QApplication.clipboard().setText(text)
+        controllers.messages.notify_of_program(
+            _("Diagnostics copied, without texts or file names. Paste them into your question.")
+        )
+
+    @Slot()
     def show_about(self) -> None:
         """Say what this program is."""
-        box = QMessageBox(self)
-        box.setWindowTitle(_("About {program}", program=TITLE))
-        box.setText(f"{TITLE} {__version__}")
-        box.setInformativeText(
-            _("Sorts texts into labels of your own, on this machine. No text leaves it.\nApache License 2.0")
-        )
-        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.open()
+        show_about(self)
+
+    @Slot()
+    def show_licences(self) -> None:
+        """Show the licences of what the program consists of."""
+        show_licences(self)
 
     # --- coming and going ----------------------------------------------------------------------------------
 

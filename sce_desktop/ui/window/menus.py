@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.purging import PurgeScope
@@ -22,6 +23,7 @@ from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import plain_text
+from sce_desktop.ui.kit.resize_keys import LARGER, SMALLER, STEP, resize_focused
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
@@ -33,11 +35,14 @@ from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
 from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.zone_keys import ZoneKeys
+from sce_desktop.ui.window.zones import Zones
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
     ("system", N_("System theme")),
     ("light", N_("Light theme")),
     ("dark", N_("Dark theme")),
+    ("contrast", N_("High-contrast theme")),
 )
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
@@ -53,6 +58,10 @@ class _WindowCommands(Protocol):
     def tool_bar(self) -> ToolBar: ...
     @property
     def focus(self) -> FocusMode: ...
+    @property
+    def zone_keys(self) -> ZoneKeys: ...
+    @property
+    def beside(self) -> Zones: ...
     def ask_open(self) -> object: ...
     def ask_append(self) -> object: ...
     def ask_export(self) -> object: ...
@@ -67,8 +76,11 @@ class _WindowCommands(Protocol):
     def choose_theme(self, mode: Mode) -> object: ...
     def toggle_full_screen(self) -> object: ...
     def show_guide(self) -> object: ...
+    def take_tour(self) -> object: ...
+    def copy_diagnostics(self) -> object: ...
     def open_log_folder(self) -> object: ...
     def show_about(self) -> object: ...
+    def show_licences(self) -> object: ...
 
 
 class Menus(QObject):
@@ -82,8 +94,8 @@ class Menus(QObject):
         self._commands = commands
         self._controllers = controllers
         self._with_project: list[QAction] = []
-        self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
-        self._history_soon.timeout.connect(self.show_history)
+        self._history_soon = CalmTimer(self, interval=_HISTORY_MS)
+        self._history_soon.calm.connect(self.show_history)
         self._build_file(controllers)
         self._build_edit()
         self._build_run(controllers)
@@ -345,6 +357,13 @@ class Menus(QObject):
         for dock in self._commands.docks.values():
             self._add(menu, dock.part.name, dock.toggle, keys=dock.part.keys, project=dock.part.project)
         self._add(menu, N_("&Close or reopen panels"), self._commands.toggle_panels, keys="Ctrl+0")
+        self._add(menu, N_("Move panels to the next &side"), self._commands.beside.move_panels)
+        menu.addSeparator()
+        zones = self._commands.zone_keys
+        self._add(menu, N_("Next &zone"), partial(zones.step, 1), keys="F6")
+        self._add(menu, N_("Previous zone"), partial(zones.step, -1), keys="Shift+F6")
+        self._add(menu, N_("&Enlarge this zone"), partial(resize_focused, STEP), keys=LARGER)
+        self._add(menu, N_("Shrink this zone"), partial(resize_focused, -STEP), keys=SMALLER)
         menu.addSeparator()
         self._row_lines(menu, controllers)
         self._add(
@@ -361,6 +380,7 @@ class Menus(QObject):
             choice.setCheckable(True)
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
+        self._density(menu, controllers)
         menu.addSeparator()
         blind = self._add(
             menu, N_("&Blind mode"), controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
@@ -377,6 +397,22 @@ class Menus(QObject):
         focus.setToolTip(_("One text, its labels, nothing else"))
         self._commands.focus.changed.connect(focus.setChecked)
         self._add(menu, N_("&Full screen"), self._commands.toggle_full_screen, keys="F11")
+
+    def _density(self, menu: QMenu, controllers: Controllers) -> None:
+        """Whether there is little room around things."""
+        preferences = controllers.preferences
+
+        def toggle() -> None:
+            compact = preferences.settings["density"] == "compact"
+            preferences.change_setting("density", "comfortable" if compact else "compact")
+
+        compact = self._add(menu, N_("Compact density"), toggle)
+        compact.setCheckable(True)
+        compact.setChecked(preferences.settings["density"] == "compact")
+        compact.setToolTip(_("Less room around buttons, fields and rows"))
+        preferences.settingsChanged.connect(
+            lambda _: compact.setChecked(preferences.settings["density"] == "compact")
+        )
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))
@@ -395,5 +431,9 @@ class Menus(QObject):
             keys="Ctrl+/",
             icon="command",
         )
+        self._add(menu, N_("Take the &tour"), self._commands.take_tour, icon="play")
+        menu.addSeparator()
+        self._add(menu, N_("Copy &diagnostics"), self._commands.copy_diagnostics, icon="copy")
         self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
+        self._add(menu, N_("Lic&ences…"), self._commands.show_licences, icon="file")
         self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar, QWidget
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowState
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
 SHOW_MS = 250  # a progress bar paints every value at once: not while something else waits for it
@@ -41,7 +43,7 @@ class StatusBar(QStatusBar):
         self.counts = self._label(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = ProgressBar(textVisible=False)
         self.bar.setFixedWidth(px(140))
         self.bar.setAccessibleName(_("Progress"))
         self.addWidget(self.bar)
@@ -58,8 +60,8 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.device)
         self.saved = self._label(_("Saved"))
         self.addPermanentWidget(self.saved)
-        self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
-        self._show_soon.timeout.connect(self._show_running)
+        self._show_soon = CalmTimer(self, interval=SHOW_MS)
+        self._show_soon.calm.connect(self._show_running)
         self._show_job(None)
         for worker in self._workers:
             worker.jobSubmitted.connect(self._on_changed)
