@@ -31,6 +31,7 @@ from sce_desktop.settings import Settings
 from sce_desktop.tasks.scoring.models import set_offline
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.spoken import speak_widgets
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.window.about import TITLE
 from sce_desktop.ui.window.main_window import MainWindow
@@ -141,6 +142,7 @@ def _warn(controllers: Controllers, sentence: str) -> None:
 
 def make_window(controllers: Controllers, theme: Theme) -> MainWindow:
     """Return the window with its real panels, as it was left the last time; it is not shown yet."""
+    theme.follow(controllers.preferences)
     return MainWindow(
         controllers,
         real_parts(),
@@ -259,6 +261,7 @@ def make_application() -> QApplication:
     app.setDesktopFileName(paths.APP_ID)  # Wayland takes the window's icon from there
     app.setWindowIcon(QIcon(str(paths.resources_dir() / "icons" / "app.svg")))
     _speak(app)
+    speak_widgets(app)
     sys.setswitchinterval(_SWITCH_SECONDS)
     spare_imports()
     return app

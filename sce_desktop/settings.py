@@ -201,7 +201,22 @@ SETTINGS: tuple[Setting, ...] = (
         "system",
         N_("Theme"),
         N_("Colours of the window."),
-        choices=("system", "light", "dark"),
+        choices=("system", "light", "dark", "contrast"),
+    ),
+    Setting(
+        "density",
+        str,
+        "comfortable",
+        N_("Density"),
+        N_("Room around buttons, fields and rows."),
+        choices=("comfortable", "compact"),
+    ),
+    Setting(
+        "reduced_motion",
+        bool,
+        False,
+        N_("Reduce motion"),
+        N_("Stops animations and the blinking of the cursor."),
     ),
     Setting(
         "row_height",

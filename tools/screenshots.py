@@ -32,6 +32,7 @@ from pictures import (  # noqa: E402
     scenes_labels,
     scenes_languages,
     scenes_limits,
+    scenes_looks,
     scenes_panels,
     scenes_review,
     scenes_sizes,
@@ -48,11 +49,13 @@ SCENES = {
     **scenes_languages.SCENES,
     **scenes_sizes.SCENES,
     **scenes_limits.SCENES,
+    **scenes_looks.SCENES,
     **scenes_first.SCENES,
 }
 
 
 GUIDE = {
+    "cover": ("cover",),
     "suggestions": ("suggestions",),
     "start": ("start",),
     "imports": ("import",),

@@ -12,6 +12,8 @@ for set in "$@"; do
         packages="$packages xvfb xauth xdotool libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4"
         packages="$packages libxcb-keysyms1 libxcb-shape0"
         packages="$packages fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji" ;;
+    screen-reader) # the real program read as a screen reader does: python -m tests.atspi
+        packages="$packages at-spi2-core dbus dbus-daemon python3-gi gir1.2-atspi-2.0" ;;
     *) echo "$0: no set is named $set" >&2; exit 0 ;;
     esac
 done

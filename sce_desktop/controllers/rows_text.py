@@ -174,7 +174,7 @@ def cell(
     """The words of a cell; below ``threshold`` a prediction is of low confidence."""
     main = _score(row, 0)
     if column == 0:
-        return " ".join(filter(None, (number(row.position + 1), *_marks(row))))
+        return " ".join(filter(None, (number(row.position + 1), *marks_in_words(row))))
     if column == 1:
         return row.text if not row.blank else NO_TEXT
     if column == 2:
@@ -241,7 +241,8 @@ def _listed(score: Score, labels: tuple[Label, ...]) -> list[str]:
     ]
 
 
-def _marks(row: RowData) -> list[str]:
+def marks_in_words(row: RowData) -> list[str]:
+    """What a person marked a row as: flagged, unsure, with a note."""
     if row.marks is None:
         return []
     names = (
@@ -255,7 +256,7 @@ def _marks(row: RowData) -> list[str]:
 def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None:
     """What is shown under the mouse, as plain paragraphs."""
     if column == 0:
-        lines = [_("Row {number}", number=number(row.position + 1)), *_marks(row)]
+        lines = [_("Row {number}", number=number(row.position + 1)), *marks_in_words(row)]
         if row.marks is not None and row.marks.note:
             lines.append(row.marks.note)
     elif column == 1:

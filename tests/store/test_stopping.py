@@ -36,7 +36,7 @@ def test_the_cache_is_as_it_was() -> None:
     plain = sqlite3.connect(":memory:")
     plain.execute("PRAGMA cache_size=-4321")
     with sorting_in_parts(plain):
-        assert plain.execute("PRAGMA cache_size").fetchone() == (-2048,)
+        assert plain.execute("PRAGMA cache_size").fetchone() == (-1024,)
     assert plain.execute("PRAGMA cache_size").fetchone() == (-4321,)
 
 
@@ -85,5 +85,5 @@ def test_the_index_is_sorted_in_parts(project: Project, monkeypatch: pytest.Monk
 
     monkeypatch.setattr(importing, "_count_duplicates", count)
     fill(project, ["one", "two", "two"])
-    assert sizes == [-2048]
+    assert sizes == [-1024]
     assert project.duplicate_count() == 1

@@ -14,7 +14,7 @@ from PySide6.QtCore import Qt
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import rows_data, rows_text
+from sce_desktop.controllers import rows_data, rows_spoken, rows_text
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.rows_data import PAGE
 from sce_desktop.core.annotations import Decision, Label
@@ -64,11 +64,11 @@ def test_it_keeps_the_rules_of_qt(qtmodeltester: ModelTester, model: RowsModel) 
 def test_cells_say_in_words_what_they_draw(model: RowsModel) -> None:
     assert said(model, 0, Column.NUMBER) == "1"
     assert said(model, 0, Column.TEXT) == "Two days late"
-    assert said(model, 0, Column.YOURS) == rows_text.NOT_YET
+    assert said(model, 0, Column.YOURS) == rows_spoken.NOT_LABELLED
     assert said(model, 0, Column.SCE) == "Late, 80%"
     assert said(model, 0, Column.CELLS) == "Late 80%, Damaged 10%, Praise 10%"
-    assert said(model, 0, Column.BASELINE) == "= Late, 60%"
-    assert said(model, 1, Column.BASELINE) == "≠ Praise, 60%"
+    assert said(model, 0, Column.BASELINE) == "Late, 60%, as the model"
+    assert said(model, 1, Column.BASELINE) == "Praise, 60%, unlike the model"
     assert said(model, 2, Column.SCE) == "no text"
     assert [model.row_at(place).right_to_left for place in (0, 4)] == [False, True]  # type: ignore[union-attr]
     headings = [model.headerData(c, Qt.Orientation.Horizontal) for c in range(model.columnCount())]
@@ -113,7 +113,7 @@ def test_a_decision_is_reported_for_its_row_alone(
     assert told == [(1, 1)]
     assert said(model, 1, Column.YOURS) == "Damaged"
     controllers.edits.set_marks([2], flag=True)
-    assert said(model, 1, Column.NUMBER) == "2 flagged"
+    assert said(model, 1, Column.NUMBER) == "2, flagged"
 
 
 def test_new_scores_are_reported_for_the_rows_that_have_them(
@@ -240,7 +240,7 @@ def test_what_is_decided_while_a_query_is_answered_is_shown(
         pass
     place = model.place_of(1)
     assert place is not None
-    qtbot.waitUntil(lambda: said(model, place, Column.YOURS) != rows_text.NOT_YET)
+    qtbot.waitUntil(lambda: said(model, place, Column.YOURS) != rows_spoken.NOT_LABELLED)
     settle(qtbot, controllers)
 
 
@@ -324,6 +324,6 @@ def test_baselines_have_columns_of_their_own(
     read_all(qtbot, model)
     assert model.columnCount() == Column.BASELINE + 2
     assert model.headerData(Column.BASELINE + 1, Qt.Orientation.Horizontal) == "Other"
-    assert said(model, 0, Column.BASELINE + 1) == "≠ Damaged, 80%"
+    assert said(model, 0, Column.BASELINE + 1) == "Damaged, 80%, unlike the model"
     controllers.scorer.set_baselines(())
     assert model.columnCount() == Column.BASELINE + 1

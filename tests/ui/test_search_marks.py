@@ -14,8 +14,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.colours import contrast
 from sce_desktop.core.query import RowQuery
 from sce_desktop.ui.kit.painting import draw_lines
-from sce_desktop.ui.kit.theme import DARK, LIGHT
-from sce_desktop.ui.rows import search_marks
+from sce_desktop.ui.kit.tokens import THEMES
 from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from sce_desktop.ui.rows.search_marks import draw_hits, hit_ground, utf16_spans
@@ -90,8 +89,8 @@ def test_places_as_qt_counts() -> None:
 
 
 def test_text_on_a_hit_is_readable() -> None:
-    for theme in (LIGHT, DARK):
-        ground = search_marks._GROUND[theme.name]
+    for theme in THEMES.values():
+        ground = theme.hit
         assert contrast(theme.ink, ground) >= 4.5
         assert contrast(theme.pane, ground) >= 1.2  # it is seen
 

@@ -53,7 +53,9 @@ def keys_page(menu_keys: Sequence[MenuKey]) -> str:
                 (_key("Esc"), "Close a dialog, leave a field"),
                 (f"{_key('Up')}, {_key('Down')}", "Previous and next row"),
                 (f"{_key('Home')}, {_key('End')}", "First and last row"),
-                (_key("Menu"), "Menu of the row"),
+                (_key("Menu"), "Menu of the row, and of its column"),
+                (f"{_key('Left')}, {_key('Right')}", "Previous and next column, fold and unfold a group"),
+                (_key("Alt+Down"), "Filter by the current column"),
             ],
         ),
     ]

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QDialog, QWidget
 
+    from sce_desktop.ui.kit.theme import Mode
+
 PATIENCE_S = 300.0
 SCALED = "QT_SCALE_FACTOR"
 
@@ -76,8 +78,15 @@ class Studio:
         end = time.monotonic() + seconds
         self.until(lambda: time.monotonic() > end)
 
-    def shot(self, name: str, dialog: QWidget | None = None, *, rest: float = 0.4) -> None:
-        """Take a picture in light and in dark; ``dialog`` lies over the window.
+    def shot(
+        self,
+        name: str,
+        dialog: QWidget | None = None,
+        *,
+        rest: float = 0.4,
+        modes: Sequence[Mode] = ("light", "dark"),
+    ) -> None:
+        """Take a picture in light and in dark, or in ``modes``; ``dialog`` lies over the window.
 
         Of the pictures that the studio is to make ``only``, those in light, whose names say no theme.
 
@@ -90,7 +99,7 @@ class Studio:
 
         if self.only is not None and name not in self.only:
             return
-        for mode in ("light", "dark") if self.only is None else ("light",):
+        for mode in modes if self.only is None else modes[:1]:
             self.theme.set_mode(mode)
             self.rest(rest)
             picture = self.window.grab()

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sce_desktop.core.progress import Progress
 
 _STEPS: Final = 20_000  # of SQLite between two looks: a few milliseconds
-_SORTED_AT_ONCE: Final = -2_048  # KiB: some 70 milliseconds without a look
+_SORTED_AT_ONCE: Final = -1_024  # KiB: some 70 milliseconds without a look
 
 
 @contextmanager

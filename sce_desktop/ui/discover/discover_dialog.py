@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QHBoxLayout,
     QLabel,
-    QProgressBar,
     QPushButton,
     QSplitter,
     QWidget,
@@ -28,7 +27,9 @@ from sce_desktop.ui.discover.clusters_model import ClustersModel
 from sce_desktop.ui.discover.typical_rows import TypicalRows
 from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.resize_keys import add_resize_keys
 from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 ALL, UNFITTING = range(2)
@@ -47,7 +48,7 @@ class DiscoverDialog(ProjectDialog):
         self.words = QLabel(wordWrap=True)
         self.words.setTextFormat(Qt.TextFormat.PlainText)
         self.words.setAccessibleName(_("Result"))
-        self.bar = QProgressBar()
+        self.bar = ProgressBar()
         self.bar.setAccessibleName(_("Progress"))
         self.bar.setTextVisible(False)
         self.bar.setFixedHeight(px(4))
@@ -76,6 +77,7 @@ class DiscoverDialog(ProjectDialog):
         layout.addWidget(split, 1)
         layout.addWidget(keys)
         layout.addWidget(self._buttons())
+        add_resize_keys(self)
         for sequence in ("Ctrl+Return", "Ctrl+Enter"):
             QShortcut(QKeySequence(sequence), self).activated.connect(self.accept)
         self.resize(px(840), px(560))

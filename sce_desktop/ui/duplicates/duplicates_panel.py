@@ -52,6 +52,7 @@ from sce_desktop.ui.duplicates.duplicates_model import (
 )
 from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import SpinBox
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
@@ -140,25 +141,23 @@ class DuplicatesPanel(QWidget):
         return table
 
     def _build(self) -> None:
-        top, foot = QHBoxLayout(), QHBoxLayout()
-        for line in (top, foot):
-            line.setSpacing(px(SPACE_S))
+        top, foot = QHBoxLayout(), QWidget()
+        top.setSpacing(px(SPACE_S))
         top.addWidget(QLabel(_("Minimum similarity")))
         top.addWidget(self.similarity)
         top.addWidget(self.find_button)
-        top.addSpacing(px(SPACE_S))
-        top.addWidget(self.facts, 1)
+        top.addStretch(1)
         top.addWidget(self.only)
-        foot.addWidget(self.show_button)
-        foot.addWidget(self.rest_button)
-        foot.addWidget(self.all_button)
-        foot.addStretch(1)
+        buttons = FlowLayout(foot, gap=px(SPACE_S))  # a second line where words are long
+        for button in (self.show_button, self.rest_button, self.all_button):
+            buttons.addWidget(button)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
         layout.addLayout(top)
+        layout.addWidget(self.facts)
         layout.addWidget(self.table, 1)
-        layout.addLayout(foot)
+        layout.addWidget(foot)
 
     # --- finding -------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.quality import Part
 
 MOST_SQUARE = 12  # labels of which every pair is shown
-_STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
+STRONGEST = 0.5  # of the accent colour behind a number: more would take the number's contrast
 _LEAST, _MOST, _NAMES, _AROUND = 72, 120, 170, 18
 Index = QModelIndex | QPersistentModelIndex
 _ROOT = QModelIndex()
@@ -96,7 +96,7 @@ class _Square(QAbstractTableModel):
             )
         if role == Qt.ItemDataRole.BackgroundRole and count:
             colour = QColor(tokens().accent)
-            colour.setAlphaF(_STRONGEST * count / int(self.counts[index.row()].sum()))
+            colour.setAlphaF(STRONGEST * count / int(self.counts[index.row()].sum()))
             return colour
         return None
 

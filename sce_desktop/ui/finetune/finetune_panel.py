@@ -62,7 +62,7 @@ class FineTunePanel(QWidget):
         self.start = StartPane(workspace, scorer, tuner, preferences)
         self.result = ResultPane()
         self.versions = VersionsPane(workspace, scorer, tuner)
-        self.result.setMinimumWidth(px(270))  # its tables and curves would like more, and the window grow
+        self.result.setMinimumWidth(px(240))  # its tables and curves would like more, and the window grow
         self.versions.setMinimumWidth(px(190))
         split = QSplitter(Qt.Orientation.Horizontal)
         for place, pane in enumerate((self.start, self.result, self.versions)):

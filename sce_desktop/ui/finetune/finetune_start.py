@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLayout,
-    QProgressBar,
     QPushButton,
     QScrollArea,
     QToolButton,
@@ -36,6 +35,7 @@ from sce_desktop.ui.kit.dialog_parts import indent_number
 from sce_desktop.ui.kit.fields import ComboBox, DoubleSpinBox, SpinBox
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, SPACE_XS, px, set_role
 
 ORIGIN_NAMES = {Origin.HAND: _("By hand"), Origin.BULK: _("In bulk"), Origin.IMPORTED: _("Imported")}
@@ -75,7 +75,7 @@ class StartPane(QWidget):
         boxes = self._build_origins()
         facts = self._build_facts()
         buttons = self._build_buttons()
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = ProgressBar(textVisible=False)
         self.bar.setAccessibleName(_("Progress of the fine-tune"))
         self.kept_note = _fact()  # below what one aims at: it changes while one waits
         self.kept_note.setAccessibleName(_("What stopping keeps"))

@@ -42,7 +42,7 @@ _LOWEST, _NARROWEST = 620, 980  # that a dialog may be, however small the window
 GUIDE_ACTION = "guide"  # object name of the action that shows the guide
 
 
-def _fit(dialog: QDialog) -> None:
+def keep_on_screen(dialog: QDialog) -> None:
     """Keep a dialog within its window and the screen: the buttons are at its foot."""
     parent = dialog.parentWidget()
     if parent is None:
@@ -57,7 +57,7 @@ def _fit(dialog: QDialog) -> None:
 def open_dialog(dialog: AnyDialog) -> AnyDialog:
     """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    _fit(dialog)
+    keep_on_screen(dialog)
     if isinstance(dialog, QFileDialog):
         keep_still(dialog)
         _dress_file_dialog(dialog)
@@ -193,6 +193,8 @@ def flat_list(name: str, headings: Sequence[str]) -> QTreeWidget:
     tree = QTreeWidget(columnCount=len(headings))
     tree.setAccessibleName(name)
     tree.setHeaderLabels(headings)
+    for column, heading in enumerate(headings):
+        tree.headerItem().setToolTip(column, heading)  # where the column is narrow
     tree.setRootIsDecorated(False)
     tree.setUniformRowHeights(True)
     return tree

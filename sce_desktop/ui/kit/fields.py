@@ -6,6 +6,7 @@ Qt's own fields everywhere in the program; `keep_still` is for dialogs that Qt b
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from PySide6.QtCore import QEvent, QObject, Qt
@@ -21,6 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+_ITEM_IS_NAME = sys.platform not in ("win32", "darwin")
+
 
 class ComboBox(QComboBox):
     """A combo box that leaves the wheel to what it lies in, unless it has the focus."""
@@ -28,6 +31,23 @@ class ComboBox(QComboBox):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)  # not by the wheel, as Qt has it
+        self._described = ""
+
+    def setAccessibleName(self, name: str) -> None:
+        """Say what is chosen here: to AT-SPI the name of a combo box is its present item."""
+        super().setAccessibleName(name)
+        self._describe()
+
+    def setAccessibleDescription(self, description: str) -> None:
+        """Say more about what is chosen here."""
+        self._described = description
+        self._describe()
+
+    def _describe(self) -> None:
+        parts = [self._described]
+        if _ITEM_IS_NAME and self.accessibleName() != self._described:
+            parts.insert(0, self.accessibleName())
+        super().setAccessibleDescription(". ".join(filter(None, parts)))
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Choose the next item while one is here."""

@@ -12,6 +12,7 @@ from itertools import groupby
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QHelpEvent,
     QMouseEvent,
@@ -73,6 +74,8 @@ class LineChart(QWidget):
     """Shows lines; `ticks` and `paint_more` are for those who know what the axes mean."""
 
     clicked = Signal(object, object)  # x and y of a click between the axes
+
+    accessible_role = QAccessible.Role.Chart
 
     def __init__(self, *, band: bool = False) -> None:
         super().__init__()

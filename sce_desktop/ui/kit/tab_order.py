@@ -32,7 +32,7 @@ def step(window: QWidget, *, forward: bool) -> bool:
     if target is None:
         return False
     target.setFocus(Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason)
-    for area in _scrollers(target):
+    for area in scrollers(target):
         if isinstance(area, QScrollArea):
             area.ensureWidgetVisible(target)
     return True
@@ -86,12 +86,12 @@ def _stops_at(widget: QWidget, window: QWidget) -> bool:
 
 def _is_there(widget: QWidget, window: QWidget) -> bool:
     """Whether a widget is in the window, or can be scrolled to."""
-    place = next(reversed(_scrollers(widget)), widget)
+    place = next(reversed(scrollers(widget)), widget)
     shown = QRect(place.mapTo(window, QPoint(0, 0)), place.size()).intersected(window.rect())
     return shown.width() > 1 and shown.height() > 1
 
 
-def _scrollers(widget: QWidget) -> list[QAbstractScrollArea]:
+def scrollers(widget: QWidget) -> list[QAbstractScrollArea]:
     """The areas in which a widget can be scrolled, the innermost first."""
     found = []
     parent = widget.parentWidget()

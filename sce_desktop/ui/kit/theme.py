@@ -1,13 +1,14 @@
-"""The look: one set of design tokens for light and one for dark, and everything that is drawn with them.
+"""The look as it is now: the tokens of the theme on the screen, and lengths and fonts at the system's size.
 
-    theme = Theme(app, "system")          # "light", "dark" or as the system says; theme.set_mode(...) later
+    theme = Theme(app, "system")          # "light", "dark", "contrast" or as the system says
     theme.changed.connect(...)            # after a switch; seldom needed, every widget is repainted anyway
     tokens().accent                       # "#rrggbb" of what is on the screen now: ask in paint, keep nothing
     set_role(button, "primary")           # how a widget looks: see ROLES
     px(30)                                # a length of the sketch in logical pixels, by the system's font
     font("heading")                       # body, heading, column (of a table), text (of a row), strong
 
-Label colours are in `core.colours`, icons in `ui.kit.icons`, the style sheet in `ui.kit.stylesheet`.
+Tokens are in `ui.kit.tokens`, label colours in `core.colours`, icons in `ui.kit.icons`, the style sheet in
+`ui.kit.stylesheet`.
 
 `tokens` reads the application's palette, so there is no theme to pass around, and a widget opened alone in a
 test is drawn right too.
@@ -16,70 +17,63 @@ test is drawn right too.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetrics, QGuiApplication, QPalette
 from PySide6.QtWidgets import QWidget
 
-Mode = Literal["system", "light", "dark"]
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """Colours by purpose, "#rrggbb"."""
-
-    name: Literal["light", "dark"]
-    window: str
-    pane: str
-    line: str
-    ink: str
-    muted: str
-    accent: str
-    on_accent: str  # text on the accent colour
-    selection: str
-    selection_line: str  # what ``line`` and ``hover`` are elsewhere: empty marks on a selected row
-    hover: str
-    good: str
-    warn: str
-
-
-LIGHT = Tokens(
-    name="light",
-    window="#f6f7f9",
-    pane="#ffffff",
-    line="#e1e4ea",
-    ink="#1b2230",
-    muted="#667085",
-    accent="#2f6bde",
-    on_accent="#ffffff",
-    selection="#e8f0fe",
-    selection_line="#d3e1f8",
-    hover="#eef1f5",
-    good="#2e8b6b",
-    warn="#b8562a",
-)
-DARK = Tokens(
-    name="dark",
-    window="#14171c",
-    pane="#1b1f26",
-    line="#2c323c",
-    ink="#e6e9ef",
-    muted="#98a2b3",
-    accent="#6ea0ff",
-    on_accent="#10151d",
-    selection="#223250",
-    selection_line="#31456c",
-    hover="#252b34",
-    good="#5cc29c",
-    warn="#e59267",
+from sce_desktop.ui.kit.tokens import (
+    BODY_SIZE,
+    COMPACT_ROW_HEIGHTS,
+    COMPACT_SPACES,
+    DARK,
+    LEAST_SIZE,
+    LIGHT,
+    MARK_RADIUS,
+    RADIUS,
+    ROW_HEIGHTS,
+    SMALL_SIZE,
+    SPACE_L,
+    SPACE_M,
+    SPACE_S,
+    SPACE_XL,
+    SPACE_XS,
+    TEXT_SIZE,
+    THEMES,
+    Space,
+    Tokens,
 )
 
-SPACE_XS, SPACE_S, SPACE_M, SPACE_L, SPACE_XL = 4, 8, 12, 16, 24
-RADIUS = 6  # controls
-MARK_RADIUS = 3  # label squares, bars, heat cells
-ROW_HEIGHTS = {"compact": 24, "normal": 30, "comfortable": 42, "tall": 78}
-BODY_SIZE = 13  # the sketch's text size, to which all its lengths belong
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "MARK_RADIUS",
+    "RADIUS",
+    "ROLES",
+    "ROW_HEIGHTS",
+    "SPACE_L",
+    "SPACE_M",
+    "SPACE_S",
+    "SPACE_XL",
+    "SPACE_XS",
+    "Density",
+    "Mode",
+    "Tokens",
+    "chip_width",
+    "colour_named",
+    "density",
+    "font",
+    "lengths",
+    "palette_of",
+    "px",
+    "row_height",
+    "set_density",
+    "set_role",
+    "tokens",
+]
+
+Mode = Literal["system", "light", "dark", "contrast"]
+Density = Literal["comfortable", "compact"]
 
 ROLES = {
     "primary": "the one filled button of a zone",
@@ -103,6 +97,7 @@ ROLES = {
 }
 
 
+_BY_WINDOW = {QColor(one.window).rgb(): one for one in THEMES.values()}
 _looked: tuple[int, Tokens] = (0, LIGHT)  # at which palette, and what it says: every painted cell asks
 
 
@@ -112,34 +107,61 @@ def tokens() -> Tokens:
     palette = QGuiApplication.palette()
     key = palette.cacheKey()
     if key != _looked[0]:
-        dark = palette.color(QPalette.ColorRole.Window).lightness() < 128
-        _looked = (key, DARK if dark else LIGHT)
+        window = palette.color(QPalette.ColorRole.Window)
+        ours = _BY_WINDOW.get(window.rgb())
+        _looked = (
+            key,
+            ours or (DARK if window.lightness() < 128 else LIGHT),
+        )  # or a palette that is not ours
     return _looked[1]
 
 
-_measured: tuple[QFont | None, float] = (
-    None,
-    1.0,
-)  # the system's font, and how large it is beside the sketch's
+class _State:
+    density: Density = "comfortable"
+    # The system's font, and how large it is beside the sketch's; every painted cell asks several times.
+    measured: tuple[QFont | None, float] = (None, 1.0)
+
+
+def density() -> Density:
+    """How much room there is around things."""
+    return _State.density
+
+
+def set_density(chosen: Density) -> None:
+    """Have gaps, margins and rows that are made from here on wide or narrow; see `appearance.Theme`."""
+    _State.density = chosen
+    lengths.cache_clear()
 
 
 def px(length: float) -> int:
-    """A length of the sketch in logical pixels at the system's font size; the sketch's text is 13 high."""
-    global _measured  # every painted cell asks several times
+    """A length of the sketch in logical pixels at the system's font size; the sketch's text is 13 high.
+
+    Gaps and margins (``SPACE_…``) are smaller at the compact density.
+    """
     now = QGuiApplication.font()
-    if now != _measured[0]:
-        _measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
+    if now != _State.measured[0]:
+        _State.measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
         lengths.cache_clear()
-    return round(length * _measured[1])
+    return round(_now(length) * _State.measured[1])
 
 
-@functools.cache
+def _now(length: float) -> float:
+    """A length of the sketch at the density that is chosen."""
+    return COMPACT_SPACES[length] if type(length) is Space and _State.density == "compact" else length
+
+
+def row_height(name: str) -> int:
+    """The height of a row in logical pixels; ``name`` is one of the setting “Row height”."""
+    return px((COMPACT_ROW_HEIGHTS if _State.density == "compact" else ROW_HEIGHTS)[name])
+
+
+@functools.lru_cache(maxsize=256, typed=True)  # a gap is no plain length
 def lengths(*sketch: float) -> tuple[int, ...]:
     """`px` of several lengths at once, at the font that `px` has seen last: call it once before.
 
     For what is painted with every key: looking at the font takes longer than drawing a line.
     """
-    return tuple(round(length * _measured[1]) for length in sketch)
+    return tuple(round(_now(length) * _State.measured[1]) for length in sketch)
 
 
 @functools.lru_cache(maxsize=256)
@@ -153,13 +175,13 @@ def font(role: Literal["body", "heading", "column", "text", "strong"] = "body") 
     result = QFont(QGuiApplication.font())
     body = QFontInfo(result).pixelSize()
     if role in ("heading", "column"):
-        result.setPixelSize(max(10, round(body * 11 / BODY_SIZE)))
+        result.setPixelSize(max(LEAST_SIZE, round(body * SMALL_SIZE / BODY_SIZE)))
         result.setWeight(QFont.Weight.DemiBold)
     if role == "heading":
         result.setCapitalization(QFont.Capitalization.AllUppercase)
         result.setLetterSpacing(QFont.SpacingType.AbsoluteSpacing, 0.5)
     elif role == "text":
-        result.setPixelSize(round(body * 15 / BODY_SIZE))
+        result.setPixelSize(round(body * TEXT_SIZE / BODY_SIZE))
     elif role == "strong":
         result.setWeight(QFont.Weight.DemiBold)
     return result
@@ -195,7 +217,7 @@ def palette_of(colours: Tokens) -> QPalette:
         ((role.Highlight,), colours.selection),
         ((role.PlaceholderText,), colours.muted),
         ((role.Accent, role.Link, role.LinkVisited), colours.accent),
-        ((role.Mid, role.Midlight, role.Light), colours.line),
+        ((role.Mid, role.Midlight, role.Light), colours.edge),
         ((role.Dark, role.Shadow), colours.muted),
     ):
         for name in names:

@@ -40,7 +40,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, number
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_name, draw_square
-from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, ROW_HEIGHTS, SPACE_S, font, px, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, RADIUS, SPACE_S, font, px, row_height, tokens
 from sce_desktop.ui.labels.labels_model import (
     ColourRole,
     FoldedRole,
@@ -104,7 +104,7 @@ class LabelDelegate(QStyledItemDelegate):
         heading = px(HEADING) if begins_group(index) else 0
         if index.data(FoldedRole):
             return QSize(px(120), heading)
-        return QSize(px(120), px(ROW_HEIGHTS["normal"]) + heading)
+        return QSize(px(120), row_height("normal") + heading)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -348,7 +348,7 @@ class LabelsList(QListView):
         """How high the list is with all its labels."""
         shown = [self._model.index(row) for row in range(self._model.rowCount()) if not self.isRowHidden(row)]
         labels = sum(not index.data(FoldedRole) for index in shown)
-        height = labels * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
+        height = labels * row_height("normal") + self._model.headings * px(HEADING)
         if shown:
             return height + px(4)
         return px(60) if self._model.rowCount() else 0  # room for why the filter leaves none

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, Qt, Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from sce_desktop.controllers import label_edits
@@ -37,6 +37,7 @@ from sce_desktop.ui.labels.other_answers import OtherAnswers
 class LabelsPanel(QWidget):
     """The left zone of the window."""
 
+    _built = False  # its style changes while it is made
     suggestAsked = Signal()  # labels from the rows: the window knows the dialog
 
     def __init__(
@@ -152,6 +153,7 @@ class LabelsPanel(QWidget):
             signal.connect(self._show_labels)
         workspace.projectOpened.connect(self._begin)
         edits.changed.connect(self._go_to)
+        self._built = True
         self._show_labels()
 
     # --- what is shown -------------------------------------------------------------------------------------
@@ -176,6 +178,13 @@ class LabelsPanel(QWidget):
     @Slot()
     def _fit_list(self) -> None:
         self.list.setMaximumHeight(self.list.full_height())
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Let the list be as high as its labels at another density."""
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange and self._built:
+            self.list.scheduleDelayedItemsLayout()
+            self._fit_list()
 
     @Slot()
     def _begin(self) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QRect, QSize, Qt, Slot
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Slot
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QLabel, QStyle, QVBoxLayout, QWidget
 
 from sce_desktop.controllers.keymap import shown_key
@@ -17,7 +17,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowState
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE
-from sce_desktop.ui.kit.theme import MARK_RADIUS, ROW_HEIGHTS, SPACE_S, font, px, set_role, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, SPACE_S, font, px, row_height, set_role, tokens
 from sce_desktop.ui.labels.labels_list import MARGIN, compact, draw_key, key_rect, margins
 
 ANSWERS = (
@@ -29,11 +29,13 @@ ANSWERS = (
 class _Answer(QWidget):
     """One of the other answers."""
 
+    accessible_role = QAccessible.Role.StaticText
+
     def __init__(self, decision: Decision, name: str, key: str) -> None:
         super().__init__()
         self._decision, self._name, self._key = decision, name, key
         self._count: int | None = None
-        self.setFixedHeight(px(ROW_HEIGHTS["normal"]))
+        self.setFixedHeight(row_height("normal"))
         self.set_count(None)
 
     def set_count(self, count: int | None) -> None:
@@ -53,7 +55,12 @@ class _Answer(QWidget):
         self.set_count(self._count)
 
     def sizeHint(self) -> QSize:
-        return QSize(px(180), px(ROW_HEIGHTS["normal"]))
+        return QSize(px(180), row_height("normal"))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() is QEvent.Type.StyleChange:  # the density too
+            self.setFixedHeight(row_height("normal"))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         t, rect = tokens(), self.rect()

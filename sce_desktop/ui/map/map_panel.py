@@ -20,6 +20,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.text import isolated
+from sce_desktop.ui.kit.announcer import Announcer
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.map import map_looks
@@ -56,10 +57,12 @@ class MapPanel(QWidget):
         self._preferences = preferences
         self.data = MapData(workspace, navigation, scorer, messages, VisibilityGate(self, SOON_MS), self)
         self.selected: IdArray = _NO_IDS  # row ids, in file order
+        self._announced = 0  # how many were selected when that was announced last
         self.setAccessibleName(_("Map"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.view = MapView()
+        self._announcer = Announcer(self.view)
         self.bar = MapBar()
         self.side = MapSide()
         self.empty = EmptyMap()
@@ -102,6 +105,7 @@ class MapPanel(QWidget):
         view.chosen.connect(self._choose)
         view.hovered.connect(self._show_tip)
         view.drawn.connect(self._select)
+        view.toggled.connect(self._toggle)
         view.cleared.connect(self.clear_selection)
         bar.toolChosen.connect(self._set_tool)
         bar.zoomAsked.connect(view.zoom)
@@ -161,6 +165,9 @@ class MapPanel(QWidget):
         count = len(self.selected)
         may_decide = count <= MOST_SELECTED and not self._workspace.read_only
         self.bar.show_count(count, may_decide=may_decide)
+        if count != self._announced:
+            self._announced = count
+            self._announcer.say(self.bar.count.text() or _("Nothing selected."), topic="selection")
 
     def _looks(self) -> Looks:
         looks = map_looks.looks(
@@ -200,6 +207,7 @@ class MapPanel(QWidget):
         if run is not None and not self._navigation.blind:
             predicted = name(int(facts.predicted[place]), run=run, predicted=True)
             lines.append(_("Model: {label}", label=isolated(predicted)))
+        self._announcer.say(". ".join(lines), topic="point")
         text = "".join(f"<p dir='auto' style='margin:0'>{html.escape(line)}</p>" for line in lines)
         QToolTip.showText(at, f"<div style='max-width:400px'>{text}</div>", self.view)
 
@@ -213,6 +221,12 @@ class MapPanel(QWidget):
     def _select(self, mask: NDArray[np.bool_], adds: bool) -> None:
         found = self.data.row_ids[mask]
         self.selected = np.union1d(self.selected, found) if adds else found
+        self._paint()
+
+    @Slot(object)
+    def _toggle(self, point: int) -> None:
+        """Select a point too, or no longer."""
+        self.selected = np.setxor1d(self.selected, self.data.row_ids[point : point + 1])
         self._paint()
 
     @Slot()

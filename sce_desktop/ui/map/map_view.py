@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import (
+    QAccessible,
     QColor,
     QImage,
     QKeyEvent,
+    QKeySequence,
     QMouseEvent,
     QPainter,
     QPaintEvent,
@@ -25,6 +27,7 @@ from sce_desktop.core.geometry import inside
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import px, tokens
 from sce_desktop.ui.map import map_raster
+from sce_desktop.ui.map.map_pointer import Way, nearest_point, next_point, seen
 from sce_desktop.ui.map.map_raster import Looks
 
 Tool = Literal["lasso", "rectangle", "move"]
@@ -43,8 +46,17 @@ _KEYS = frozenset(
         Qt.Key.Key_Down,
         Qt.Key.Key_Home,
         Qt.Key.Key_Escape,
+        Qt.Key.Key_Return,
+        Qt.Key.Key_Enter,
+        Qt.Key.Key_Space,
     }
 )
+_WAYS: dict[int, Way] = {
+    Qt.Key.Key_Left: "left",
+    Qt.Key.Key_Right: "right",
+    Qt.Key.Key_Up: "up",
+    Qt.Key.Key_Down: "down",
+}
 
 
 class MapView(QWidget):
@@ -53,7 +65,10 @@ class MapView(QWidget):
     chosen = Signal(object)  # a point was clicked
     hovered = Signal(object, object)  # the point under the mouse (-1: none) and the mouse on the screen
     drawn = Signal(object, object)  # a mask (n,) of the points inside a line, and whether to add them
+    toggled = Signal(object)  # the space bar was pressed at a point
     cleared = Signal()  # Escape
+
+    accessible_role = QAccessible.Role.Graphic
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -318,15 +333,26 @@ class MapView(QWidget):
         if (
             isinstance(event, QKeyEvent)
             and event.type() is QEvent.Type.ShortcutOverride
-            and event.key() in _KEYS
+            and (event.key() in _KEYS or event.matches(QKeySequence.StandardKey.SelectAll))
         ):
             event.accept()
             return True
         return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Zoom by + and -, move by the arrows, show all by Home, clear by Escape."""
-        step = px(40)
+        """Zoom by + and -, move by the arrows, show all by Home, clear by Escape.
+
+        With Ctrl the arrows go from point to point; Return chooses one, the space bar selects it, and Ctrl+A
+        selects all points that are seen (with Shift besides those selected).
+        """
+        step, control = px(40), bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
+        if control and event.key() in _WAYS:
+            self.point(_WAYS[event.key()])
+            return
+        if control and event.key() == Qt.Key.Key_A:
+            adds = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+            self.drawn.emit(seen(self.pixels(), self.width(), self.height()), adds)
+            return
         match event.key():
             case Qt.Key.Key_Plus:
                 self.zoom(1.25)
@@ -344,10 +370,34 @@ class MapView(QWidget):
                 self.fit()
             case Qt.Key.Key_Escape:
                 self._pressed, self._path = None, []
+                self._set_hovered(-1, QPoint())
                 self.cleared.emit()
                 self.update()
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                if self._hovered >= 0:
+                    self.chosen.emit(self._hovered)
+            case Qt.Key.Key_Space:
+                if self._hovered >= 0:
+                    self.toggled.emit(self._hovered)
             case _:
                 super().keyPressEvent(event)
+
+    def point(self, way: Way) -> None:
+        """Point at the next painted point in one direction; at first at the current one, if it is seen."""
+        pixels = self._painted_pixels()
+        within = np.flatnonzero(seen(pixels, self.width(), self.height()))
+        if not len(within):
+            return
+        shown = pixels[within]
+        if 0 <= self._hovered < len(self._places):
+            found = next_point(shown, self._on_screen(self._places[self._hovered]), way)
+        else:
+            current = self._current if 0 <= self._current < len(self._places) else -1
+            here = self._on_screen(self._places[current]) if current >= 0 else self._middle()
+            found = nearest_point(shown, here)
+        if found >= 0:
+            at = QPointF(*shown[found]).toPoint()
+            self._set_hovered(int(self.painted[within[found]]), self.mapToGlobal(at))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Fill the new size."""

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
-    QProgressBar,
     QPushButton,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -31,6 +30,7 @@ from sce_desktop.core.text import size_text
 from sce_desktop.tasks.scoring.models import default_of
 from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
 from sce_desktop.ui.kit.icons import icon, set_icon
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.theme import SPACE_S, font, px, set_role
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
 
@@ -104,7 +104,7 @@ class ModelsDialog(QDialog):
         self.outcome = QLabel(wordWrap=True)
         self.outcome.setTextFormat(Qt.TextFormat.PlainText)
         self.outcome.setAccessibleName(_("Result"))
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = ProgressBar(textVisible=False)
         self.bar.setAccessibleName(_("Progress"))
         self.use = self._button(_("Use"), self._use)
         self.get = self._button(_("Download…"), self._ask_get, "import")

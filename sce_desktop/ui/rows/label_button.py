@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen, QPixmap
+from PySide6.QtGui import QColor, QEnterEvent, QFocusEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
 from sce_desktop.controllers.rows_text import NOT_SCORED
@@ -139,6 +139,16 @@ class LabelButton(QAbstractButton):
         """Say that the mouse has come."""
         super().enterEvent(event)
         self.pointedAt.emit(self._line.label_id if self._line is not None else None)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Let Tab do what the mouse does by coming."""
+        super().focusInEvent(event)
+        self.pointedAt.emit(self._line.label_id if self._line is not None else None)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Let the focus do what the mouse does by going."""
+        super().focusOutEvent(event)
+        self.pointedAt.emit(None)
 
     def leaveEvent(self, event: QEvent) -> None:
         """Say that the mouse has gone."""

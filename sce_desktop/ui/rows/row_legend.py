@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtGui import QAccessible, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from sce_desktop.core.i18n import _
@@ -15,9 +15,9 @@ from sce_desktop.ui.rows.rows_delegate import mirrored
 
 
 def grey(colours: Tokens, place: int) -> QColor:
-    """The grey of the baseline at ``place`` (0-based): each is lighter than the one before."""
+    """The grey of the baseline at ``place`` (0-based): each is fainter than the one before."""
     colour = QColor(colours.muted)
-    colour.setAlphaF((0.65, 0.4, 0.25)[min(place, 2)])
+    colour.setAlphaF((0.92, 0.8, 0.68)[min(place, 2)])
     return colour
 
 
@@ -28,6 +28,8 @@ def visual_box(widget: QWidget, box: QRectF) -> QRectF:
 
 class Legend(QWidget):
     """Which bar is whose."""
+
+    accessible_role = QAccessible.Role.StaticText
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

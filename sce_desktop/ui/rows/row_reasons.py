@@ -68,6 +68,8 @@ class RowReasons(QWidget):
         self.note.setAccessibleName(_("Note on the words"))
         link = '<a href="#">' + _("More") + "</a>"
         self.note.setText(_("Approximation: the score without each word. {link}", link=link))
+        links = Qt.TextInteractionFlag.LinksAccessibleByMouse
+        self.note.setTextInteractionFlags(links | Qt.TextInteractionFlag.LinksAccessibleByKeyboard)
         set_role(self.note, "muted")
         self.similar = SimilarRows()
         layout = QVBoxLayout(self)

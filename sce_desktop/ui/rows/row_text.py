@@ -6,7 +6,7 @@ import re
 from math import ceil
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QResizeEvent, QTextCursor, QTextOption
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextOption
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.ui.kit.theme import font, px, set_role
+from sce_desktop.ui.kit.theme import font, px, set_role, tokens
 from sce_desktop.ui.rows.text_marks import TextMarks
 
 FIRST_PART, NEXT_PART = 4_000, 20_000  # characters; laying out more at once would be felt
@@ -70,6 +70,15 @@ class _Text(QTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Maximum)
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the text, and that it has the focus over its edge: a frame would take room from it."""
+        super().paintEvent(event)
+        if self.hasFocus():
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(tokens().accent))
+            painter.drawRect(self.viewport().rect().adjusted(0, 0, -1, -1))
+            painter.end()
 
     def set_scale(self, scale: float, most: int) -> None:
         """Show the text ``scale`` times as large, and ``most`` pixels of the sketch high at most."""

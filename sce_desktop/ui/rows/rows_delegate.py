@@ -38,6 +38,7 @@ _END = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 _MIRRORED = Qt.LayoutDirection.RightToLeft
 _SELECTED, _HOVERED = QStyle.StateFlag.State_Selected, QStyle.StateFlag.State_MouseOver
 _SMOOTH = QPainter.RenderHint.Antialiasing
+_FOCUSED = QStyle.StateFlag.State_HasFocus
 
 
 def strip_width(labels: int) -> int:
@@ -104,6 +105,12 @@ class RowsDelegate(QStyledItemDelegate):
                 self._draw_placeholder(painter, inner, colours)
         else:
             self._draw(painter, inner, column, row, colours, selected=selected)
+        if _FOCUSED in state:  # where Alt+Down and the menu of the column apply
+            painter.setRenderHint(_SMOOTH, False)
+            painter.setOpacity(1.0)
+            painter.setPen(colour_named(colours.accent))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRect(area.adjusted(0, 0, -1, -1))
         painter.restore()
 
     def _draw(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
-from sce_desktop.controllers import rows_text
+from sce_desktop.controllers import rows_spoken, rows_text
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.rows_data import PAGE, FoundRows, RowData
@@ -88,13 +88,24 @@ class RowsModel(RowsColumns):
                 return rows_text.LOADING
             if self.own_at(index.column()) is not None:
                 return self.own_cell(row, index.column())
-            return rows_text.cell(row, index.column(), self.labels, self.runs, self.threshold)
+            words = rows_text.cell if role == Qt.ItemDataRole.DisplayRole else rows_spoken.spoken_cell
+            return words(row, index.column(), self.labels, self.runs, self.threshold)
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole:
+            return self._spoken_state(index)
         if role == Qt.ItemDataRole.ToolTipRole:
             row = self.row_at(index.row())
             if row is not None and (own := self.own_at(index.column())) is not None:
                 return rows_text.paragraphs([self.own_text(row, own)])
             return None if row is None else rows_text.tool_tip(row, index.column(), self.labels)
         return None
+
+    def _spoken_state(self, index: Index) -> str | None:
+        """What a screen reader says of a row behind its text."""
+        row = self.row_at(index.row()) if index.column() == Column.TEXT else None
+        if row is None:
+            return None
+        blind = self._navigation.blind
+        return rows_spoken.spoken_state(row, self.labels, self.runs, self.threshold, blind=blind)
 
     # --- for the view --------------------------------------------------------------------------------------
 

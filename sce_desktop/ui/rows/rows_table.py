@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView
 
 from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.core.i18n import _
-from sce_desktop.ui.kit.theme import ROW_HEIGHTS, font, px
+from sce_desktop.ui.kit.theme import font, px, row_height
 from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
 from sce_desktop.ui.rows.filter_header import FilterHeader
 from sce_desktop.ui.rows.own_order import OwnOrder
@@ -134,7 +134,7 @@ class RowsTable(QTableView):
         """Make rows as high as `ROW_HEIGHTS` says; the row at the top stays there."""
         top = self.indexAt(QPoint(0, 0))
         self._delegate.lines = _LINES.get(name, 1)
-        height = max(px(ROW_HEIGHTS[name]), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
+        height = max(row_height(name), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
         if top.isValid():
@@ -243,6 +243,16 @@ class RowsTable(QTableView):
         if dict(widths) != self._own.widths:
             self._own.widths = dict(widths)
             self._share_width()
+
+    def change_width(self, column: int, by: int | None) -> None:
+        """Make a column wider or narrower, as dragging its edge does; None: as wide as its content needs."""
+        name = self._name(column)
+        if by is None:
+            self._own.widths.pop(name, None)
+        else:
+            least = self.header.minimumSectionSize()
+            self._own.widths[name] = max(least, self.header.sectionSize(column) + px(by))
+        self._own.changed.emit()
 
     def setColumnHidden(self, column: int, hide: bool) -> None:
         """Hide or show a column; the text takes or gives the room."""

@@ -449,6 +449,7 @@ class RowsView(QWidget):
         menu = self.actions_menu.menu(ids)
         view = menu.addMenu(_("View"))
         add_table_looks(view, self._preferences)
+        self.columns.add_menu(menu, self.table.currentIndex().column())
         menu.popup(at)
 
     # --- the query -----------------------------------------------------------------------------------------

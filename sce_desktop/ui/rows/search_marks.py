@@ -13,12 +13,10 @@ from sce_desktop.core.word_spans import Span
 from sce_desktop.ui.kit.painting import fitted_lines
 from sce_desktop.ui.kit.theme import tokens
 
-_GROUND = {"light": "#ffe58a", "dark": "#6b5313"}  # the text on it keeps a contrast of 7:1 and more
-
 
 def hit_ground() -> QColor:
     """The ground of a hit, on the screen as it is now."""
-    return QColor(_GROUND[tokens().name])
+    return QColor(tokens().hit)
 
 
 def utf16_spans(text: str, spans: Sequence[Span]) -> list[Span]:

@@ -16,7 +16,7 @@ from sce_desktop.ui.kit.theme import tokens
 from sce_desktop.ui.rows.search_marks import hit_ground, utf16_spans
 
 Look = Literal["hit", "strong", "for", "against"]
-_TINT = 0.22  # of a label's colour in the ground of a word that speaks for it most
+TINT = 0.22  # of a label's colour in the ground of a word that speaks for it most
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,5 +109,5 @@ def _format(mark: Mark) -> QTextCharFormat:
     look.setUnderlineStyle(QTextCharFormat.UnderlineStyle.SingleUnderline)
     look.setUnderlineColor(QColor(mark.colour))
     if mark.look == "strong":
-        look.setBackground(QBrush(mixed(QColor(colours.pane), QColor(mark.colour), _TINT)))
+        look.setBackground(QBrush(mixed(QColor(colours.pane), QColor(mark.colour), TINT)))
     return look

@@ -29,9 +29,10 @@ from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.quoting import quoted_names
-from sce_desktop.ui.kit.dialog_parts import dialog_column, open_dialog
+from sce_desktop.ui.kit.dialog_parts import dialog_column, keep_on_screen, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
+from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.transfer import exchange_formats
@@ -117,6 +118,10 @@ class ExportDialog(ProjectDialog):
         layout.addLayout(foot)
         self.export_button.setDefault(True)  # only in its dialog does it become the one that Return presses
         self.resize(px(640), self.sizeHint().height())
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Let Tab go where the eye goes: the columns come when they are known."""
+        return step(self, forward=forward)
 
     def _rows_box(self) -> QWidget:
         box, layout = _box(_("Rows"))
@@ -230,6 +235,8 @@ class ExportDialog(ProjectDialog):
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
         self._on_format()
+        self.resize(self.width(), max(self.height(), self.sizeHint().height()))  # for the columns
+        keep_on_screen(self)
 
     def _add_group(self, key: str, words: str, hint: str) -> None:
         box = QCheckBox(words)

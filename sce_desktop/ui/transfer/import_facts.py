@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QListWidget,
-    QProgressBar,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -20,6 +19,7 @@ from sce_desktop.core.i18n import N_, _, ngettext, number, percent
 from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names, listed
 from sce_desktop.core.quoting import and_more, quoted
 from sce_desktop.core.tables import TableProblem
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.plain_label import unbroken
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
 
@@ -148,7 +148,7 @@ class FactsPane(QWidget):
         self.headline = QLabel()
         self.headline.setAccessibleName(_("Number of rows"))
         set_role(self.headline, "title")
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = ProgressBar(textVisible=False)
         self.bar.setAccessibleName(_("Counting"))
         self.bar.setMaximumWidth(px(180))
         head = QHBoxLayout()

@@ -39,6 +39,7 @@ from sce_desktop import paths
 from sce_desktop.core.guide import CONTENTS, contents, slug, without_directives
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.resize_keys import add_resize_keys
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
@@ -268,6 +269,7 @@ class GuideWindow(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(both, 1)
+        add_resize_keys(self)
 
     def _fill(self, text: str) -> None:
         def line(title: str) -> QTreeWidgetItem:

@@ -169,6 +169,7 @@ class JobsPanel(QWidget):
         header = self.table.horizontalHeader()
         header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
         header.setHighlightSections(False)
+        header.setMinimumSectionSize(header.sectionSizeHint(3))
         header.setSectionResizeMode(3, QHeaderView.ResizeMode.Stretch)
         for column, width in enumerate((220, 90, 70)):
             self.table.setColumnWidth(column, px(width))

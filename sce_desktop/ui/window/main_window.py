@@ -41,7 +41,7 @@ from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
-from sce_desktop.ui.kit.dialog_parts import ask_save, open_dialog
+from sce_desktop.ui.kit.dialog_parts import ask_save, keep_on_screen, open_dialog
 from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
@@ -51,6 +51,7 @@ from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 from sce_desktop.ui.window.about import TITLE, show_about, show_licences
+from sce_desktop.ui.window.announcements import Announcements
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.docks import PanelDock, PanelPage
 from sce_desktop.ui.window.drops import Drops
@@ -66,6 +67,7 @@ from sce_desktop.ui.window.status_bar import StatusBar
 from sce_desktop.ui.window.tool_bar import ToolBar
 from sce_desktop.ui.window.tour_stops import tour_of
 from sce_desktop.ui.window.workspace import Workspace
+from sce_desktop.ui.window.zone_keys import ZoneKeys
 from sce_desktop.ui.window.zones import Zones
 
 _JOBS = DockPart(
@@ -95,7 +97,6 @@ class MainWindow(QMainWindow):
         self._settled = False
         self._crash: CrashDialog | None = None
         self._guide: GuideWindow | None = None
-        self.setAccessibleName(TITLE)
         self.setAcceptDrops(True)
 
         self.start_page = StartPage(recent)
@@ -127,7 +128,22 @@ class MainWindow(QMainWindow):
             self,
         )
         self.focus.changed.connect(self.strip.set_at_top)
+        self.zone_keys = ZoneKeys(
+            self,
+            (
+                self.tool_bar,
+                self.start_page,
+                self.workspace.labels,
+                self.workspace.filters,
+                self.workspace.rows,
+                self.strip,
+                self.workspace.row,
+                self.panels,
+                self.status,
+            ),
+        )
         self.menus = Menus(self, self, controllers, theme)
+        self.announcements = Announcements(controllers, self)
 
         self.lost = LostProject(controllers.workspace, controllers.projects, controllers.messages, self)
         self.lost.watch.lost.connect(lambda _problem: self.status.set_saved(_("Not saved")))
@@ -447,6 +463,7 @@ class MainWindow(QMainWindow):
             return False
         self._crash = CrashDialog(report, words, self)
         self._crash.finished.connect(self._on_crash_read)
+        keep_on_screen(self._crash)
         self._crash.open()
         return True
 

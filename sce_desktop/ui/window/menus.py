@@ -23,6 +23,7 @@ from sce_desktop.ui.kit.dialog_parts import GUIDE_ACTION, open_dialog
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import plain_text
+from sce_desktop.ui.kit.resize_keys import LARGER, SMALLER, STEP, resize_focused
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.models.models_dialog import ModelsDialog
@@ -34,11 +35,14 @@ from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
 from sce_desktop.ui.window.focus_mode import FocusMode
 from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.zone_keys import ZoneKeys
+from sce_desktop.ui.window.zones import Zones
 
 _THEMES: tuple[tuple[Mode, str], ...] = (
     ("system", N_("System theme")),
     ("light", N_("Light theme")),
     ("dark", N_("Dark theme")),
+    ("contrast", N_("High-contrast theme")),
 )
 _HISTORY_MS = 100  # the names in the menu can wait for the next row
 
@@ -54,6 +58,10 @@ class _WindowCommands(Protocol):
     def tool_bar(self) -> ToolBar: ...
     @property
     def focus(self) -> FocusMode: ...
+    @property
+    def zone_keys(self) -> ZoneKeys: ...
+    @property
+    def beside(self) -> Zones: ...
     def ask_open(self) -> object: ...
     def ask_append(self) -> object: ...
     def ask_export(self) -> object: ...
@@ -349,6 +357,13 @@ class Menus(QObject):
         for dock in self._commands.docks.values():
             self._add(menu, dock.part.name, dock.toggle, keys=dock.part.keys, project=dock.part.project)
         self._add(menu, N_("&Close or reopen panels"), self._commands.toggle_panels, keys="Ctrl+0")
+        self._add(menu, N_("Move panels to the next &side"), self._commands.beside.move_panels)
+        menu.addSeparator()
+        zones = self._commands.zone_keys
+        self._add(menu, N_("Next &zone"), partial(zones.step, 1), keys="F6")
+        self._add(menu, N_("Previous zone"), partial(zones.step, -1), keys="Shift+F6")
+        self._add(menu, N_("&Enlarge this zone"), partial(resize_focused, STEP), keys=LARGER)
+        self._add(menu, N_("Shrink this zone"), partial(resize_focused, -STEP), keys=SMALLER)
         menu.addSeparator()
         self._row_lines(menu, controllers)
         self._add(
@@ -365,6 +380,7 @@ class Menus(QObject):
             choice.setCheckable(True)
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
+        self._density(menu, controllers)
         menu.addSeparator()
         blind = self._add(
             menu, N_("&Blind mode"), controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
@@ -381,6 +397,22 @@ class Menus(QObject):
         focus.setToolTip(_("One text, its labels, nothing else"))
         self._commands.focus.changed.connect(focus.setChecked)
         self._add(menu, N_("&Full screen"), self._commands.toggle_full_screen, keys="F11")
+
+    def _density(self, menu: QMenu, controllers: Controllers) -> None:
+        """Whether there is little room around things."""
+        preferences = controllers.preferences
+
+        def toggle() -> None:
+            compact = preferences.settings["density"] == "compact"
+            preferences.change_setting("density", "comfortable" if compact else "compact")
+
+        compact = self._add(menu, N_("Compact density"), toggle)
+        compact.setCheckable(True)
+        compact.setChecked(preferences.settings["density"] == "compact")
+        compact.setToolTip(_("Less room around buttons, fields and rows"))
+        preferences.settingsChanged.connect(
+            lambda _: compact.setChecked(preferences.settings["density"] == "compact")
+        )
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))

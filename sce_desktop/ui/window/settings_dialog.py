@@ -55,6 +55,8 @@ _GROUPS = (
         (
             "language",
             "theme",
+            "density",
+            "reduced_motion",
             "row_height",
             "label_cells",
             "final_column",
@@ -77,7 +79,8 @@ _CHOICES: dict[str, dict[str, str]] = {
     "digit_keys": {value: _(name) for value, name in DIGIT_KEYS.items()},
     "precision": {value: _(name) for value, name in PRECISION_NAMES.items()},
     "language": {"": _("System language"), **LANGUAGES, PSEUDO: PSEUDO},  # each in its own words
-    "theme": {"system": _("System"), "light": _("Light"), "dark": _("Dark")},
+    "theme": {"system": _("System"), "light": _("Light"), "dark": _("Dark"), "contrast": _("High contrast")},
+    "density": {"comfortable": _("Comfortable"), "compact": _("Compact")},
     "row_height": {
         "compact": _("One line, compact"),
         "normal": _("One line"),

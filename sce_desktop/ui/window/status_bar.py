@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QStatusBar, QWidget
 
 from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
@@ -14,6 +14,7 @@ from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowState
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 
 SHOW_MS = 250  # a progress bar paints every value at once: not while something else waits for it
@@ -42,7 +43,7 @@ class StatusBar(QStatusBar):
         self.counts = self._label(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
-        self.bar = QProgressBar(textVisible=False)
+        self.bar = ProgressBar(textVisible=False)
         self.bar.setFixedWidth(px(140))
         self.bar.setAccessibleName(_("Progress"))
         self.addWidget(self.bar)

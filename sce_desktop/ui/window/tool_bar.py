@@ -13,7 +13,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
-from sce_desktop.ui.kit.theme import px, set_role
+from sce_desktop.ui.kit.theme import SPACE_M, px, set_role
 
 _TYPING_MS = 250
 _SEARCH, _LEAST_SEARCH = 220, 70  # pixels
@@ -29,6 +29,7 @@ class _SearchBox(QLineEdit):
 
     def __init__(self) -> None:
         super().__init__(clearButtonEnabled=True)
+        self._hints = ("", "")  # with its key, and without
         self.show_hint(by_pattern=False)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setMinimumWidth(px(_LEAST_SEARCH))
@@ -36,11 +37,21 @@ class _SearchBox(QLineEdit):
     def show_hint(self, *, by_pattern: bool) -> None:
         """Say in the empty box what it searches by, and its key."""
         keys = QKeySequence(QKeySequence.StandardKey.Find).toString(QKeySequence.SequenceFormat.NativeText)
-        self.setPlaceholderText(
-            _("Regular expression…  {keys}", keys=keys)
-            if by_pattern
-            else _("Search texts…  {keys}", keys=keys)
-        )
+        if by_pattern:
+            self._hints = (_("Regular expression…  {keys}", keys=keys), _("Regex"))
+        else:
+            self._hints = (_("Search texts…  {keys}", keys=keys), _("Search texts"))
+        self._fit_hint()
+
+    def _fit_hint(self) -> None:
+        whole, short = self._hints
+        room = self.width() - 2 * px(SPACE_M)  # the frame, and what Qt leaves beside a text
+        self.setPlaceholderText(whole if self.fontMetrics().horizontalAdvance(whole) <= room else short)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leave its key away where there is no room for it."""
+        super().resizeEvent(event)
+        self._fit_hint()
 
     def sizeHint(self) -> QSize:
         """Return the size where there is room."""
@@ -168,7 +179,8 @@ class ToolBar(QToolBar):
     @Slot(object)
     def _show_problem(self, sentence: str) -> None:
         self.problem.setText(sentence)
-        self.search.setToolTip(sentence or ("" if self.pattern.isChecked() else HOW))
+        tips = (_("Search texts"), "" if self.pattern.isChecked() else HOW)
+        self.search.setToolTip(sentence or "\n".join(filter(None, tips)))
         if bool(sentence) != bool(self.search.property("wrong")):
             self.search.setProperty("wrong", bool(sentence))
             self.search.style().unpolish(self.search)

@@ -10,6 +10,12 @@ from sce_desktop.ui.kit.theme import px
 
 _STATE_VERSION = 3  # of the dock; raise it when it is renamed
 _ROW_WIDTH, _LEAST_ROW = 322, 250
+_SIDES = (
+    Qt.DockWidgetArea.BottomDockWidgetArea,
+    Qt.DockWidgetArea.RightDockWidgetArea,
+    Qt.DockWidgetArea.TopDockWidgetArea,
+    Qt.DockWidgetArea.LeftDockWidgetArea,
+)
 
 
 class Zones(QSplitter):
@@ -20,6 +26,7 @@ class Zones(QSplitter):
         self.setAccessibleName(_("Zones"))
         self.setChildrenCollapsible(False)
         self._row = row
+        self._panels = panels
         self._row_wanted = True
         self._project: bool | None = None
         self._deck = QMainWindow()
@@ -46,6 +53,13 @@ class Zones(QSplitter):
         self._row.setVisible(on and self._row_wanted)
         if on and self._row_wanted:
             self.setSizes(self._sizes)  # hidden while the window was laid out, it would begin with none
+
+    def move_panels(self) -> None:
+        """Dock the panels at the next side of the rows, as dragging their title does."""
+        self._panels.setFloating(False)
+        here = self._deck.dockWidgetArea(self._panels)
+        at = _SIDES.index(here) if here in _SIDES else -1
+        self._deck.addDockWidget(_SIDES[(at + 1) % len(_SIDES)], self._panels)
 
     def save(self, state: QSettings) -> None:
         """Note where everything is."""

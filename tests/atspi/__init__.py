@@ -1,0 +1,1 @@
+"""The real program as a screen reader knows it: ``python -m tests.atspi``."""
