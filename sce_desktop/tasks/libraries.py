@@ -12,6 +12,7 @@ from sce_desktop.core.progress import Progress
 USED = (
     *(
         "PySide6.QtCore",
+        "PySide6.QtDBus",
         "PySide6.QtGui",
         "PySide6.QtNetwork",
         "PySide6.QtWidgets",

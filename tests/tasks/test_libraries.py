@@ -33,6 +33,7 @@ def test_every_library_that_the_program_imports_is_listed() -> None:
     }
     assert len(found) > 50
     listed = {name.partition(":")[0] for name in libraries.USED}
+    listed |= {name.rpartition(".")[0] for name in listed}  # `from PySide6 import QtDBus`
     optional = {name.split(".")[0] for name in libraries.OPTIONAL} - {"torch"}
     assert {
         name for name in found - listed - set(libraries.OPTIONAL) if name.split(".")[0] not in optional
