@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -64,12 +64,17 @@ class Table(ABC):
         file cannot be read on, Cancelled where ``progress`` says so.
         """
         progress = progress or SilentProgress()
-        size = max(min(size, _BATCH_CELLS // max(len(self.columns), 1)), 1)
         self._forget_problems()
+        yield from self._batched(self._chunks(progress), size, progress)
+
+    def _batched(
+        self, chunks: Iterator[tuple[list[Cells], float]], size: int, progress: Progress
+    ) -> Generator[list[Cells], None, None]:
+        size = self.batch_size(size)
         done = 0
         buffer: list[Cells] = []
         characters = 0
-        for chunk, fraction in self._chunks(progress):
+        for chunk, fraction in chunks:
             progress.check()
             buffer += chunk
             characters += _characters(chunk)
@@ -88,6 +93,21 @@ class Table(ABC):
             yield buffer
             done += len(buffer)
         progress.report(done, done, stage="reading")
+
+    def batch_size(self, wanted: int) -> int:
+        """Return how many rows a batch has where ``wanted`` are asked for: fewer of a wide table."""
+        return max(min(wanted, _BATCH_CELLS // max(len(self.columns), 1)), 1)
+
+    def add_problems(self, found: Sequence[TableProblem], count: int) -> None:
+        """Count problems that were found elsewhere; ``found``: the first few."""
+        self.problem_count += count
+        self._problems += found[: MAX_PROBLEMS - len(self._problems)]
+
+    def take_problems(self) -> tuple[list[TableProblem], int]:
+        """Return the problems found so far, and how many there are; from now on they are forgotten."""
+        found = self.problems, self.problem_count
+        self._forget_problems()
+        return found
 
     @abstractmethod
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:

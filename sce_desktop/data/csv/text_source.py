@@ -50,10 +50,10 @@ class Block(NamedTuple):
 class _UpTo(io.RawIOBase):
     """The first ``size`` bytes of a file that may be growing."""
 
-    def __init__(self, file: BinaryIO, size: int) -> None:
+    def __init__(self, file: BinaryIO, size: int, start: int) -> None:
         self._file = file
         self._size = size
-        self.position = 0
+        self.position = start
 
     def readable(self) -> bool:
         return True
@@ -108,14 +108,19 @@ def file_size(path: Path) -> int:
     return status.st_size
 
 
-def byte_chunks(path: Path, size: int, chunk: int = BLOCK) -> Iterator[tuple[bytes, float]]:
-    """Yield the bytes of the first ``size`` bytes of ``path``, unpacked if gzipped, and the fraction read."""
+def byte_chunks(
+    path: Path, size: int, chunk: int = BLOCK, *, start: int = 0
+) -> Iterator[tuple[bytes, float]]:
+    """Yield the bytes of the first ``size`` bytes of ``path``, unpacked if gzipped, and the fraction read.
+
+    ``start``: how many are passed over, of a file that is not gzipped.
+    """
     with reading(path), path.open("rb") as file:
-        raw = _UpTo(file, size)
+        raw = _UpTo(file, size, start)
         stream = cast(BinaryIO, raw)
-        if file.read(2) == GZIP_MAGIC:
+        if not start and file.read(2) == GZIP_MAGIC:
             stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
-        file.seek(0)
+        file.seek(start)
         unpacked = 0
         while data := stream.read(chunk):
             unpacked += len(data)
@@ -169,6 +174,16 @@ class TextSource:
         text = self._decoded(codecs.getincrementaldecoder(self._codec)("ignore"), head)
         self._newline = "" if "\r" in text and "\n" not in text else "\n"
 
+    @property
+    def codec(self) -> str:
+        """What the text is decoded by, as Python names it."""
+        return codecs.lookup(self._codec).name
+
+    @property
+    def newline(self) -> str:
+        """What ends a line: a line feed, or nothing else than a carriage return ("")."""
+        return self._newline
+
     def _with_byte_order(self, head: bytes) -> str:
         """Return the codec to read with: UTF-16 and UTF-32 without a mark need to know which byte is first.
 
@@ -206,14 +221,23 @@ class TextSource:
             ) from None
         return _HALVES.sub(_MARK, text) if self._lets_halves_through else text
 
-    def blocks(self, problem: Callable[[int, str | Callable[[], str]], None]) -> Iterator[Block]:
-        """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters."""
+    def blocks(
+        self,
+        problem: Callable[[int, str | Callable[[], str]], None],
+        *,
+        at: int = 0,
+        stop: int | None = None,
+        line: int = 1,
+    ) -> Iterator[Block]:
+        """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters.
+
+        ``at``, ``stop``: bytes between which they are, whole lines; ``line``: number of the first.
+        """
         decoder = codecs.getincrementaldecoder(self._codec)(_ERRORS)
         carry: list[str] = []  # of a line that has not ended yet
         carried = 0
-        line = 1
-        start = True
-        for data, fraction in byte_chunks(self.path, self.size):
+        start = at == 0
+        for data, fraction in byte_chunks(self.path, stop or self.size, start=at):
             text = self._decoded(decoder, data)
             if start and text:
                 text = text.removeprefix("\ufeff")
