@@ -78,7 +78,7 @@ def spans(
         lines: Of the header.
         row_bytes: About how long a row is: how much is read at once.
 
-    From a row on that breaks the rules, one span has all the rest.
+    From the batch on that has a row which breaks the rules, one span has all the rest.
     """
     blank, row = rb"(?:\r?\n)*+", row_pattern(delimiter, quoting=quoting).encode("ascii")
     full, some = (re.compile(blank + row + times) for times in (b"{%d}" % rows, b"{1,%d}+" % rows))
@@ -100,8 +100,8 @@ def spans(
                 ended = at + len(held) >= size
                 continue
             found = found or some.match(held, place)
-            if found is None:
-                break
+            if found is None or (ended and found.re is some and at + found.end() < size):
+                break  # the reader begins where a batch does
             yield Span(at + place, at + found.end(), line)
             line += held.count(b"\n", place, found.end())
             place = found.end()

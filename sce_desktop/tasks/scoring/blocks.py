@@ -103,6 +103,28 @@ class ScoredBlock:
     model_seconds: float  # embedding included
 
 
+def as_columns(
+    block: Sequence[Sequence[Cell]],
+    there: NDArray[np.bool_],
+    columns: Sequence[ModelColumns],
+    scores: Sequence[Scores],
+) -> Columns:
+    """Return the rows of ``block`` with the models' cells behind the original ones, by column.
+
+    A step for each cell would take longer than scoring on a GPU.
+
+    Args:
+        block: Rows, one at least.
+        there: Which of them have a text (n,).
+        columns: Of each model.
+        scores: Of each model, for the rows that have a text.
+    """
+    found: list[Column] = list(zip(*block, strict=True))
+    for ours, one in zip(columns, scores, strict=True):
+        found += ours.columns(ScoresOfRows(there, one), ~there)
+    return Columns(tuple(found), len(block))
+
+
 @dataclass(slots=True)
 class BlockScorer:
     """Scores blocks of rows, one after the other; the first of ``models`` is the main one.
@@ -153,7 +175,7 @@ class BlockScorer:
         ]
         seconds = time.perf_counter() - started
         return ScoredBlock(
-            self._csv_of(block, there, scores)
+            as_columns(block, there, plan.columns, scores).csv(self._csv)
             if self._csv is not None and wanted
             else self._rows(block, there, scores),
             blank=len(block) - len(wanted),
@@ -162,16 +184,6 @@ class BlockScorer:
             embed_seconds=timed.seconds,
             model_seconds=seconds,
         )
-
-    def _csv_of(
-        self, block: Sequence[Sequence[Cell]], there: NDArray[np.bool_], scores: Sequence[Scores]
-    ) -> CSVText:
-        """Return the rows as csv text, by column: a step for each cell would take longer than scoring."""
-        assert self._csv is not None
-        columns: list[Column] = list(zip(*block, strict=True))
-        for ours, found in zip(self.plan.columns, scores, strict=True):
-            columns += ours.columns(ScoresOfRows(there, found), ~there)
-        return Columns(tuple(columns), len(block)).csv(self._csv)
 
     def _rows(
         self, block: Sequence[Sequence[Cell]], there: NDArray[np.bool_], scores: Sequence[Scores]
