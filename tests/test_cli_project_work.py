@@ -160,3 +160,22 @@ def test_a_workbook_has_a_frozen_filtered_header_and_a_legend(made: Path) -> Non
         made.with_name("q.sce"), made.with_name("out.xlsx"), text="text", restore=True
     ) as again:
         assert again.labels_of([1]) == {1: ("wet",)}
+
+
+def test_labels_are_suggested_and_rows_mapped(tmp_path: Path) -> None:
+    table = tmp_path / "in.csv"
+    lines = [f"{text} {n}" for n in range(8) for text in TEXTS[:6]]
+    table.write_text("text\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    model = str(tiny_sce(tmp_path / "models"))
+    with Project.from_table(tmp_path / "q.sce", table, text="text", labels=["wet", "blue"]) as project:
+        project.use_model(model, chosen=True)
+        found = project.suggest_labels(2, rows=40)
+        assert (len(found.clusters), found.sampled, found.total) == (2, 40, 48)
+        assert sum(one.rows for one in found.clusters) == 40
+        assert [one.name for one in project.label_set().labels] == ["wet", "blue"]  # type: ignore[union-attr]
+        with pytest.raises(UserError, match="the labels cover the table"):
+            project.suggest_labels(2, rows=40, covering=True)
+        project.score(model=model)
+        laid = project.map()
+        assert laid.places.shape == (48, 2)
+        assert laid.missing == 0

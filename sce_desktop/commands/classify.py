@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict, replace
 
-from sce_desktop.commands import engines, options
+from sce_desktop.commands import console, engines, model_options, number_types, options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
@@ -39,14 +39,14 @@ def add_command(commands: options.Commands) -> None:
     parser.add_argument(
         "--excel-safe", action="store_true", help="csv, tsv: protect against formulas (CSV injection)"
     )
-    options.add_models(parser)
+    model_options.add_models(parser)
     options.add_joint(parser)
     parser.add_argument(
         "--draft",
         action="store_true",
         help="make a draft only: much faster and less accurate; the column sce_source says “draft”",
     )
-    parser.add_argument("--batch-size", type=options.whole_number(1), metavar="N", help="rows per batch")
+    parser.add_argument("--batch-size", type=number_types.whole_number(1), metavar="N", help="rows per batch")
     engines.add_engine(parser)
     options.add_table(parser)
     options.add_json(parser)
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     final = None
     if args.final:
         final = FinalWanted(args.max_error, args.audit or args.gold, audit=args.audit is not None)
-    source, baselines, cache = options.open_models(args)
+    source, baselines, cache = model_options.open_models(args)
     if args.draft:
         source = DraftSource(source)
     settings = ClassifySettings(
@@ -103,8 +103,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     )
     if args.engine == "ray":
         return engines.classify(args, settings, labels, source, cache, table_options, progress)
-    with options.if_stopped("Nothing was written."):
-        choice = options.choose_model(args, labels, table_options, progress)
+    with console.if_stopped("Nothing was written."):
+        choice = model_options.choose_model(args, labels, table_options, progress)
         model = choice.model if choice else args.model
         report = classify_table(
             args.table,
@@ -119,12 +119,12 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(
+        console.print_json(
             {
                 **asdict(report),
                 "model": model,
-                **options.choice_facts(choice),
-                "warnings": options.warnings(progress),
+                **model_options.choice_facts(choice),
+                "warnings": console.warnings(progress),
             }
         )
     else:

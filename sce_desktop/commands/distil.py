@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sce_desktop.commands import options
+from sce_desktop.commands import number_types, options
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import size_text
@@ -24,14 +24,14 @@ def add_command(commands: options.Commands) -> None:
     )
     parser.add_argument(
         "--texts",
-        type=options.whole_number(100),
+        type=number_types.whole_number(100),
         default=60_000,
         metavar="N",
         help="texts that the model reads (default: 60000)",
     )
     parser.add_argument(
         "--width",
-        type=options.whole_number(8),
+        type=number_types.whole_number(8),
         default=192,
         metavar="N",
         help="bytes per token (default: 192)",

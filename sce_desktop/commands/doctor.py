@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, options
 from sce_desktop.core.progress import Progress
 
 EXIT_PROBLEMS = 2
@@ -25,7 +25,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
     found = examine(progress)
     if args.json:
-        options.print_json(found)
+        console.print_json(found)
     else:
         print(f"sce-desktop {found['version']}, python {found['python']}, torch {found['torch']}")
         print(f"window: {'Qt ' + found['qt'] if found['qt'] else 'PySide6 is not installed'}")

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, number_types
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
@@ -43,14 +43,14 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
         help="of an existing cluster, such as auto or ray://host:10001; without it this machine's cores work",
     )
     group.add_argument(
-        "--workers", type=options.whole_number(1), metavar="N", help="how many (default: as many as fit)"
+        "--workers", type=number_types.whole_number(1), metavar="N", help="how many (default: as many as fit)"
     )
     group.add_argument(
-        "--worker-cpus", type=options.above_zero, metavar="N", help="CPUs of each worker (default: 1)"
+        "--worker-cpus", type=number_types.above_zero, metavar="N", help="CPUs of each worker (default: 1)"
     )
     group.add_argument(
         "--worker-gpus",
-        type=options.above_zero,
+        type=number_types.above_zero,
         metavar="N",
         help="GPUs of each worker, such as 1 or 0.25 (default: none, it works on CPUs)",
     )
@@ -104,7 +104,7 @@ def classify(
     from sce_desktop.tasks.cluster.ray_pool import RayCluster
 
     with (
-        options.if_stopped("Finished parts are kept: the same command goes on from there."),
+        console.if_stopped("Finished parts are kept: the same command goes on from there."),
         RayCluster(_wish(args)) as cluster,
     ):
         report = classify_on_cluster(
@@ -122,8 +122,8 @@ def classify(
             progress=progress,
         )
     if args.json:
-        facts = {**asdict(report), "model": settings.model, "warnings": options.warnings(progress)}
-        options.print_json(facts)
+        facts = {**asdict(report), "model": settings.model, "warnings": console.warnings(progress)}
+        console.print_json(facts)
         return 0
     kept = f", {report.resumed:,} of {plural(report.parts, 'part')} from before" if report.resumed else ""
     print(

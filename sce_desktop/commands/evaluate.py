@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import engines, options
+from sce_desktop.commands import console, engines, model_options, number_types, options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
@@ -32,7 +32,7 @@ def add_command(commands: options.Commands) -> None:
     options.add_labels(parser)
     _add_max_rows(parser)
     _add_label_order_option(parser)
-    options.add_models(parser, several=True)
+    model_options.add_models(parser, several=True)
     options.add_joint(parser)
     engines.add_engine(parser)
     options.add_table(parser)
@@ -71,7 +71,7 @@ def add_command(commands: options.Commands) -> None:
     )
     parser.add_argument(
         "--draws",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=10,
         metavar="N",
         help="with --few-shot: random draws of rows for each size (default: 10)",
@@ -109,12 +109,12 @@ def add_command(commands: options.Commands) -> None:
     )
     parser.add_argument(
         "--steps",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=50,
         metavar="N",
         help="optimiser steps to time for each kind (default: 50)",
     )
-    options.add_models(parser, several=True)
+    model_options.add_models(parser, several=True)
     options.add_json(parser)
     parser.set_defaults(run=run_benchmark)
 
@@ -124,13 +124,13 @@ def _names(value: str) -> list[str]:
 
 
 def _sizes(value: str) -> list[int]:
-    return [options.whole_number(1)(size) for size in value.split(",")]
+    return [number_types.whole_number(1)(size) for size in value.split(",")]
 
 
 def _add_max_rows(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-rows",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         metavar="N",
         help="a random sample of N rows, the same every time",
     )
@@ -139,7 +139,7 @@ def _add_max_rows(parser: argparse.ArgumentParser) -> None:
 def _add_label_order_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--order-check",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=0,
         metavar="N",
         help="label-order sensitivity: share of predictions that change in N other label orders",
@@ -154,8 +154,8 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.evaluation.evaluation import EvaluationSettings, evaluate_table
 
     engines.check(args)
-    source, baselines, cache = options.open_models(args)
-    choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
+    source, baselines, cache = model_options.open_models(args)
+    choice = model_options.choose_model(args, labels, table_options, progress, label_column=args.gold)
     with engines.spread(args, source) as where:
         report = evaluate_table(
             options.gold_source(args, labels, table_options),
@@ -171,7 +171,7 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(
+        console.print_json(
             {
                 "rows": report.rows,
                 "whole_table": args.whole_table,
@@ -182,8 +182,8 @@ def run_evaluate(args: argparse.Namespace, progress: Progress) -> int:
                 "baselines": report.baselines,
                 "seconds": report.seconds,
                 "precision": report.precision,
-                **options.choice_facts(choice),
-                "warnings": options.warnings(progress),
+                **model_options.choice_facts(choice),
+                "warnings": console.warnings(progress),
                 **(
                     {"order_check": {name: asdict(one) for name, one in report.orders.items()}}
                     if report.orders
@@ -269,7 +269,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
         return _few_shot(args, progress)
     from sce_desktop.research.benchmark import benchmark
 
-    source, baselines, cache = options.open_models(args)
+    source, baselines, cache = model_options.open_models(args)
     report = benchmark(
         args.data,
         source=source,
@@ -291,7 +291,7 @@ def run_benchmark(args: argparse.Namespace, progress: Progress) -> int:
 def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.research.few_shot import SIZES, few_shot
 
-    source, baselines, cache = options.open_models(args)
+    source, baselines, cache = model_options.open_models(args)
     models = _models(args)
     if len(models) > 1:
         raise UserError("--few-shot evaluates one model at a time: give one --model.")
@@ -318,7 +318,7 @@ def _few_shot(args: argparse.Namespace, progress: Progress) -> int:
 
 def _print_report(args: argparse.Namespace, report: BenchmarkReport | FewShotReport) -> int:
     if args.json:
-        options.print_json(report.as_json())
+        console.print_json(report.as_json())
     else:
         print("\n".join(report.as_markdown()))
         print()
@@ -332,7 +332,7 @@ def _training_time(args: argparse.Namespace, progress: Progress) -> int:
 
     found = measure(with_steps(args.steps), choose_device(args.device), progress)
     if args.json:
-        options.print_json(found)
+        console.print_json(found)
         return 0
     print(f"{found['device']}, torch {found['torch']}, random weights")
     for name, title in (("llm_lora", "LoRA of Llama-3.2-1B"), ("sce", "SCE of roberta-base")):

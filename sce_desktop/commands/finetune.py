@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sce_desktop.commands import finetune_llm, options
+from sce_desktop.commands import console, finetune_llm, model_options, number_types, options
 from sce_desktop.commands.finetune_llm import untested_line
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.escapes import shown
@@ -34,13 +34,13 @@ def add_command(commands: options.Commands) -> None:
     options.add_labels(parser)
     parser.add_argument(
         "--epochs",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         metavar="N",
         help="maximum number of passes over the rows (default: 100; with an LLM: 1)",
     )
     parser.add_argument(
         "--lr",
-        type=options.above_zero,
+        type=number_types.above_zero,
         metavar="X",
         help="step-size multiplier; 1 is always stable, values above 2 may diverge (default: 1); with an "
         "LLM: the learning rate (default: 2e-4)",
@@ -54,7 +54,7 @@ def add_command(commands: options.Commands) -> None:
         "if it is at least as accurate on validation rows and gives their labels a higher probability",
     )
     options.add_head(parser)
-    options.add_models(parser)
+    model_options.add_models(parser)
     finetune_llm.add_options(parser)
     options.add_table(parser)
     options.add_json(parser)
@@ -74,9 +74,9 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
     from sce_desktop.tasks.training.finetune import finetune_table
 
-    source, _, cache = options.open_models(args)
-    with options.if_stopped("Nothing was written."):
-        choice = options.choose_model(args, labels, table_options, progress, label_column=args.gold)
+    source, _, cache = model_options.open_models(args)
+    with console.if_stopped("Nothing was written."):
+        choice = model_options.choose_model(args, labels, table_options, progress, label_column=args.gold)
         report = finetune_table(
             options.gold_source(args, labels, table_options),
             args.output,
@@ -88,8 +88,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json(
-            {**report.as_json(), **options.choice_facts(choice), "warnings": options.warnings(progress)}
+        console.print_json(
+            {**report.as_json(), **model_options.choice_facts(choice), "warnings": console.warnings(progress)}
         )
     else:
         print("\n".join(_lines(report)))

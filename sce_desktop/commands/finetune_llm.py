@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, number_types, options
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.text import plural
 
@@ -19,21 +19,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--rank",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=180,
         metavar="R",
         help="rank of the adapters (default: 180)",
     )
     group.add_argument(
         "--batch",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=0,
         metavar="N",
         help="batch size in rows (default: 2 for models of about 1B parameters, 4 for small ones)",
     )
     group.add_argument(
         "--accumulate",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=0,
         metavar="N",
         help="batches per step (default: 32 for models of about 1B parameters, 4 for small ones)",
@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--max-rows",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         metavar="N",
         help="a random sample of N rows, the same every time",
     )
@@ -88,7 +88,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         quantise=args.quantise,
         seed=args.seed,
     )
-    with options.if_stopped("Nothing was written."):
+    with console.if_stopped("Nothing was written."):
         report = finetune_llm(
             options.gold_source(args, labels, table_options),
             args.output,
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             progress=progress,
         )
     if args.json:
-        options.print_json({**report.as_json(), "warnings": options.warnings(progress)})
+        console.print_json({**report.as_json(), "warnings": console.warnings(progress)})
         return 0
     print(
         f"Fine-tuned on {plural(report.train, 'row')} with {plural(len(report.labels), 'label')} "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, options
 from sce_desktop.core.progress import Progress
 
 
@@ -27,7 +27,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
     costs = paper_costs()
     if args.json:
-        options.print_json(costs)
+        console.print_json(costs)
         return 0
     print(
         f"FLOPs per sample of m tokens, and over the paper's {SAMPLES:,} samples "
@@ -44,7 +44,7 @@ def _of_model(args: argparse.Namespace) -> int:
 
     costs = model_costs(args.model)
     if args.json:
-        options.print_json(costs)
+        console.print_json(costs)
         return 0
     print(f"FLOPs of {args.model} for a sample of m tokens (one multiply-add is one FLOP)")
     for part, cost in costs.items():

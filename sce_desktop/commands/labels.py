@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, model_options, number_types, options
 from sce_desktop.core.discovery import MOST_CLUSTERS, MOST_ROWS, SAMPLE_ROWS, Wanted, labels_of
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
@@ -25,18 +25,20 @@ def add_command(commands: options.Commands) -> None:
     options.add_text(parser)
     parser.add_argument(
         "--suggest",
-        type=options.whole_number(2),
+        type=number_types.whole_number(2),
         metavar="N",
         help=f"number of labels, at most {MOST_CLUSTERS} (default: the number with the best silhouette)",
     )
     parser.add_argument(
         "--rows",
-        type=options.whole_number(1),
+        type=number_types.whole_number(1),
         default=SAMPLE_ROWS,
         metavar="N",
         help=f"rows to read, drawn at random (default: {SAMPLE_ROWS}, at most {MOST_ROWS})",
     )
-    parser.add_argument("--seed", type=options.whole_number(0), default=0, metavar="S", help="random seed")
+    parser.add_argument(
+        "--seed", type=number_types.whole_number(0), default=0, metavar="S", help="random seed"
+    )
     options.add_labels(parser)
     parser.add_argument("--multi-label", action="store_true", help="a row may have several of these labels")
     parser.add_argument(
@@ -47,7 +49,7 @@ def add_command(commands: options.Commands) -> None:
         help="labels file to write: CSV or JSON with descriptions, or TXT; feed it to --labels-file",
     )
     options.add_force(parser)
-    options.add_models(parser)
+    model_options.add_models(parser)
     options.add_table(parser)
     options.add_json(parser)
     parser.set_defaults(run=run)
@@ -60,8 +62,8 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     """
     covering = options.given_labels(args, progress)
     table_options = options.table_options(args)
-    options.check_at_most(args.suggest, MOST_CLUSTERS, "--suggest")
-    options.check_at_most(args.rows, MOST_ROWS, "--rows")
+    number_types.check_at_most(args.suggest, MOST_CLUSTERS, "--suggest")
+    number_types.check_at_most(args.rows, MOST_ROWS, "--rows")
 
     from sce_desktop.core.annotations import Label
     from sce_desktop.tasks.insight.discover import discover_table
@@ -70,10 +72,10 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.tables.tables import write_labels
 
     replace = args.output is not None and check_output(args.output, force=args.force)
-    source, baselines, cache = options.open_models(args)
+    source, baselines, cache = model_options.open_models(args)
     llms = [baseline for baseline in baselines if baseline.kind == "llm"]
-    with options.if_stopped("Nothing was written."):
-        choice = options.choose_model(args, covering, table_options, progress)
+    with console.if_stopped("Nothing was written."):
+        choice = model_options.choose_model(args, covering, table_options, progress)
         model = args.model or (choice.model if choice else DEFAULT_MODEL)
         main, *others = load_models(source, [model], llms[:1], progress).models
         wanted = Wanted(args.suggest, args.rows, args.seed, covering or (), args.multi_label)
@@ -93,16 +95,16 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
             labels = [Label(label.name) for label in labels]
         write_labels(args.output, tuple(labels), overwrite=replace)
     if args.json:
-        options.print_json(
+        console.print_json(
             {
                 "rows": found.total,
                 "sampled": found.sampled,
                 "covered": found.covered,
                 "model": model,
-                **options.choice_facts(choice),
+                **model_options.choice_facts(choice),
                 "labels": [_facts(one, found) for one in found.clusters],
                 "output": args.output,
-                "warnings": options.warnings(progress),
+                "warnings": console.warnings(progress),
             }
         )
     else:

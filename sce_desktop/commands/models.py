@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, options
 from sce_desktop.core.errors import already_there
 from sce_desktop.core.escapes import one_line, shown
 from sce_desktop.core.progress import Progress
@@ -74,7 +74,7 @@ def list_models(args: argparse.Namespace, progress: Progress) -> int:
 
     entries = models.installed_models()
     if args.json:
-        options.print_json({"models": [asdict(entry) for entry in entries]})
+        console.print_json({"models": [asdict(entry) for entry in entries]})
         return 0
     for entry in entries:
         whose = "bundled" if entry.bundled else str(entry.folder)
@@ -95,7 +95,7 @@ def download(args: argparse.Namespace, progress: Progress) -> int:
         progress.warn(f"{published.terms()}.")
         if published.code and not args.allow_code:
             progress.warn(f"{args.name} includes program code. It is not downloaded without --allow-code.")
-    with options.if_stopped("The next call resumes the download."):
+    with console.if_stopped("The next call resumes the download."):
         folder = models.get_model(args.name, place=args.place, code=args.allow_code, progress=progress)
     print(f"{shown(args.name)} is installed in {shown(folder)}.")
     return 0
@@ -107,7 +107,7 @@ def list_known(args: argparse.Namespace, progress: Progress) -> int:
 
     known = models.known_models()
     if args.json:
-        options.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in known]})
+        console.print_json({"models": [{**asdict(one), "terms": one.terms()} for one in known]})
         return 0
     for one in known:
         licence = (
@@ -148,7 +148,7 @@ def verify(args: argparse.Namespace, progress: Progress) -> int:
     checked = [models.verify_model(name, progress=progress) for name in names]
     ok = all(one.ok for one in checked)
     if args.json:
-        options.print_json({"ok": ok, "models": [asdict(one) for one in checked]})
+        console.print_json({"ok": ok, "models": [asdict(one) for one in checked]})
     else:
         for one in checked:
             print(f"{shown(one.name):24} {'ok' if one.ok else one_line(one.problem)}  {shown(one.sha256)}")

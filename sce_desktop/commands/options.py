@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import functools
-import json
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sce_desktop.core.errors import Cancelled, UserError
-from sce_desktop.core.escapes import one_line, shown
+from sce_desktop.commands import console, number_types
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import Way
-from sce_desktop.core.precision import AUTO, PRECISIONS
 from sce_desktop.core.progress import Progress
 
 if TYPE_CHECKING:
     from sce_desktop.core.annotations import Label
-    from sce_desktop.core.runs import TextModel, VectorCache
     from sce_desktop.core.tables import TableOptions
-    from sce_desktop.ml.hub.session import ModelSession
-    from sce_desktop.store.project import Project
     from sce_desktop.tasks.evaluation.final_labels import FinalReport
     from sce_desktop.tasks.evaluation.gold import GoldSource
-    from sce_desktop.tasks.scoring.choice import Choice
-    from sce_desktop.tasks.scoring.models import Baseline, ModelSource
-
-P = TypeVar("P", bound="Project")
 
 
 class Commands(Protocol):
@@ -48,11 +36,6 @@ def add_parser(commands: Commands, name: str, help: str) -> argparse.ArgumentPar
 def add_hidden_parser(commands: Commands, name: str, help: str) -> argparse.ArgumentParser:
     """Add a command that no help lists: the old name of another one, which scripts hold."""
     return commands.add_parser(name, description=f"{help[:1].upper()}{help[1:]}.", allow_abbrev=False)
-
-
-def quoted(names: Iterable[str]) -> str:
-    """Return names as they stand in a sentence."""
-    return ", ".join(f"“{shown(name)}”" for name in names)
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -98,7 +81,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def _header_row(text: str) -> int:
-    return 0 if text == "none" else whole_number(0)(text)
+    return 0 if text == "none" else number_types.whole_number(0)(text)
 
 
 def table_options(args: argparse.Namespace) -> TableOptions:
@@ -180,10 +163,10 @@ def given_labels(args: argparse.Namespace, progress: Progress) -> tuple[Label, .
         return None
     names = [label.name for label in labels]
     for group in look_alikes(names):
-        progress.warn(f"These labels look the same: {quoted(group)}.")
+        progress.warn(f"These labels look the same: {console.quoted(group)}.")
     if codes := meaningless(names):
         progress.warn(
-            f"The model reads label names as words. These have no meaning: {quoted(codes[:3])}. "
+            f"The model reads label names as words. These have no meaning: {console.quoted(codes[:3])}. "
             "Use descriptive names."
         )
     return labels
@@ -235,7 +218,7 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
     """Add ``--seed`` of the validation split."""
     parser.add_argument(
         "--seed",
-        type=whole_number(0),
+        type=number_types.whole_number(0),
         default=0,
         metavar="S",
         help="random seed for the validation split (default: 0)",
@@ -267,142 +250,12 @@ def add_all_rows(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_models(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
-    """Add ``--model``, ``--baseline``, ``--device`` and ``--precision``."""
-    group = parser.add_argument_group("models")
-    group.add_argument(
-        "--model",
-        action="append" if several else "store",
-        metavar="NAME_OR_DIR",
-        help="name or folder of a model (default: sce-mini, or sce-multi for other languages than English)"
-        + ("; may be repeated" if several else ""),
-    )
-    group.add_argument(
-        "--baseline",
-        action="append",
-        default=[],
-        metavar="[ALIAS=]KIND[:MODEL]",
-        help="baseline to compare with, of KIND similarity or llm; its columns begin with ALIAS",
-    )
-    group.add_argument(
-        "--device", default="auto", help="device: auto (default), cpu, cuda, cuda:N, cuda:all or mps"
-    )
-    group.add_argument(
-        "--precision",
-        choices=(AUTO, *PRECISIONS),
-        default=AUTO,
-        help="precision of the text encoder; auto (default): float16 on an NVIDIA GPU, bfloat16 where the "
-        "processor is faster with it, else float32",
-    )
-
-
-def choose_model(
-    args: argparse.Namespace,
-    labels: tuple[Label, ...] | None,
-    table_options: TableOptions,
-    progress: Progress,
-    *,
-    label_column: str | None = None,
-) -> Choice | None:
-    """Choose the model for ``args.table`` and say on stderr which and why; None where one was given.
-
-    Without ``labels`` the values of ``label_column`` are looked at.
-
-    Raises:
-        UserError: The table cannot be read, or lacks a column.
-    """
-    if args.model:
-        return None
-    from sce_desktop.tasks.scoring.choice import choose_for_table
-
-    choice = choose_for_table(
-        args.table,
-        args.text,
-        labels=labels,
-        label_column=label_column,
-        options=table_options,
-        progress=progress,
-    )
-    report_choice(choice, progress)
-    return choice
-
-
-def report_choice(choice: Choice, progress: Progress) -> None:
-    """Say on stderr which model was chosen and why; that a better one is missing is a warning."""
-    if choice.missing:
-        progress.warn(choice.reason)
-        return
-    with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
-        print(one_line(f"Chosen model: {choice.model}. {choice.reason}"), file=sys.stderr, flush=True)
-
-
-def say(sentence: str, progress: Progress) -> None:
-    """Print a sentence on stderr while work goes on, on a line of its own below what progress shows."""
-    if (close := getattr(progress, "close", None)) is not None:
-        close()
-    with contextlib.suppress(OSError):  # the terminal is gone, or the disk full
-        print(one_line(sentence), file=sys.stderr, flush=True)
-
-
-def choice_facts(choice: Choice | None) -> dict[str, Any]:
-    """Return what ``--json`` says about a choice of the model; nothing where a model was given."""
-    if choice is None:
-        return {}
-    shares = {code: round(share, 4) for code, share in choice.languages.shares.items()}
-    return {"reason": choice.reason, "languages": shares}
-
-
-class _LazySession:
-    """Imports torch when the first model is asked for: what is wrong before that is reported at once."""
-
-    def __init__(self, device: str, threads: int, precision: str) -> None:
-        self._device = device
-        self._threads = threads
-        self._precision = precision
-
-    @functools.cached_property
-    def _session(self) -> ModelSession:
-        from sce_desktop.tasks.scoring.models import open_session
-
-        return open_session(self._device, self._threads, self._precision)
-
-    @property
-    def devices(self) -> tuple[str, ...]:
-        """All that were asked for."""
-        return self._session.devices
-
-    def use(self, workers: Callable[[Any], Any]) -> None:
-        """Let ``workers`` start what makes text vectors elsewhere."""
-        self._session.workers = workers
-
-    def rest(self) -> None:
-        """End the worker processes on several devices, until they are needed again."""
-        self._session.rest()
-
-    def model(self, name: str) -> TextModel:
-        return self._session.model(name)
-
-    def baseline(self, spec: str) -> TextModel:
-        return self._session.baseline(spec)
-
-
-def open_models(args: argparse.Namespace) -> tuple[ModelSource, list[Baseline], VectorCache]:
-    """Return where models come from, the baselines and the cache of text vectors that were asked for."""
-    from sce_desktop.settings import Settings
-    from sce_desktop.tasks.scoring.models import open_vector_cache, parse_baselines
-
-    settings = Settings.load()
-    baselines = parse_baselines(args.baseline)
-    source = _LazySession(args.device, int(settings["threads"]), args.precision)
-    return source, baselines, open_vector_cache(int(settings["cache_megabytes"]))
-
-
 def add_threshold(parser: argparse.ArgumentParser, *, default: str = "") -> None:
     """Add ``--threshold``; ``default`` says what counts where it is not given."""
     otherwise = f" (default: {default})" if default else ""
     parser.add_argument(
         "--threshold",
-        type=fraction,
+        type=number_types.fraction,
         metavar="P",
         help='confidence threshold: predictions below P get status "unsure"; with --multi-label, labels with '
         "probability ≥ P are assigned" + otherwise,
@@ -421,7 +274,7 @@ def add_final(parser: argparse.ArgumentParser, *, columns: bool = False) -> None
     where = "the column of --audit or --gold" if columns else "the project's audit sample or gold labels"
     group.add_argument(
         "--max-error",
-        type=share,
+        type=number_types.share,
         metavar="E",
         help=f"choose the lowest confidence threshold at which {where} promises, with 95%% confidence, an "
         "error of at most E (5%% or 0.05) among the rows that the model labels; with --final",
@@ -464,96 +317,3 @@ def final_sentence(report: FinalReport) -> str:
     where = {"audit": " from the audit sample", "gold": " from gold labels"}.get(report.basis, "")
     threshold = f"Confidence threshold {report.threshold:g}, {how}{where if how == 'chosen' else ''}."
     return f"Final labels: {report.annotator:,} by annotators, {report.summary} {threshold}"
-
-
-def share(text: str) -> float:
-    """Read a fraction above 0 and below 1, or a percentage such as 5%; argparse tells what is wrong."""
-    value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 100%, not {text}")
-    return value
-
-
-def whole_number(least: int) -> Callable[[str], int]:
-    """Return what reads a whole number from ``least`` up; argparse tells what is wrong."""
-
-    def number(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise argparse.ArgumentTypeError(f"must be at least {least}, not {value}")
-        return value
-
-    return number
-
-
-def check_at_most(value: int | None, most: int, option: str) -> None:
-    """Raise UserError where the ``value`` of an ``option`` is above ``most``."""
-    if value is not None and value > most:
-        raise UserError(f"{option} must be at most {most:,}, not {value:,}.")
-
-
-def above_zero(text: str) -> float:
-    """Read a finite number above 0; argparse tells what is wrong."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, not {text}")
-    return value
-
-
-def fraction(text: str) -> float:
-    """Read a number from 0 to 1; argparse tells what is wrong."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"must lie between 0 and 1, not {text}")
-    return value
-
-
-@contextlib.contextmanager
-def if_stopped(sentence: str) -> Iterator[None]:
-    """Let a cancel within say what is left."""
-    try:
-        yield
-    except Cancelled:
-        raise Cancelled(sentence) from None
-
-
-def print_json(result: Mapping[str, Any]) -> None:
-    """Print ``result`` on stdout, readable under any encoding of the terminal."""
-    print(json.dumps(result, indent=2, default=_plain))
-
-
-def warnings(progress: Progress) -> list[str]:
-    """Return what was reported on stderr, for the key ``warnings`` of ``--json``."""
-    return list(getattr(progress, "warnings", ()))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Path):
-        return str(value)
-    raise TypeError(f"{type(value).__name__} cannot be written as JSON")
-
-
-def open_project(path: Path, *, read_only: bool = False) -> Project:
-    """Open a project file.
-
-    Raises:
-        UserError: It is missing, damaged, or cannot be written though it is to be.
-    """
-    from sce_desktop.store.project import Project
-
-    return usable(Project.open(path, read_only=read_only, older=read_only), read_only=read_only)
-
-
-def usable(project: P, *, read_only: bool) -> P:
-    """Return a project that was opened, if it can be written or need not.
-
-    Raises:
-        UserError: It cannot be written though it is to be; it is closed.
-    """
-    if project.finished_purge:
-        with contextlib.suppress(OSError):
-            print(project.finished_purge, file=sys.stderr, flush=True)
-    if project.read_only and not read_only:
-        project.close()
-        raise UserError(project.read_only_reason)
-    return project

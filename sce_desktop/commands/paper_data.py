@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress
 
@@ -50,7 +50,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         raise UserError("Give at least one download, such as --huffpost FILE; see paper-data --help.")
     counts = prepare_paper_data(downloads, args.output, seed=args.seed, force=args.force, progress=progress)
     if args.json:
-        options.print_json({"sets": counts, "output": args.output})
+        console.print_json({"sets": counts, "output": args.output})
         return 0
     for name, splits in counts.items():
         print(f"{name}: " + ", ".join(f"{split} {rows:,}" for split, rows in splits.items() if rows))

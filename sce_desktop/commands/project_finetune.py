@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, model_options, options, project_file
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.heads import NAMES
 from sce_desktop.core.progress import Progress
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_all_rows(parser)
     parser.add_argument("--name", default="", help="name of the version (default: version and its number)")
     parser.add_argument("--use", action="store_true", help="score with the version from now on")
-    options.add_models(parser)
+    model_options.add_models(parser)
 
 
 def run(args: argparse.Namespace, progress: Progress) -> int:
@@ -32,12 +32,12 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
     from sce_desktop.tasks.training.versions import base_model, finetune_project
 
-    with options.open_project(args.project) as project:
-        source, _, cache = options.open_models(args)
+    with project_file.open_project(args.project) as project:
+        source, _, cache = model_options.open_models(args)
         used = project.active_version()
         name = args.model or (used.base if used else project.model().name) or DEFAULT_MODEL
         base = base_model(source, name)
-        with options.if_stopped("No version was made."):
+        with console.if_stopped("No version was made."):
             made = finetune_project(
                 project,
                 base,
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     version = made.version
     if args.json:
         report = version.report
-        options.print_json(
+        console.print_json(
             {
                 "number": version.number,
                 "name": version.name,
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
                 "active": args.use,
                 **result_json(report),
                 **({"head": head_json(report.head)} if report.head is not None else {}),
-                "warnings": options.warnings(progress),
+                "warnings": console.warnings(progress),
             }
         )
     else:

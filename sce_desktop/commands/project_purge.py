@@ -7,7 +7,7 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, project_file
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.purging import PurgeScope
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     from sce_desktop.store.project import Project
     from sce_desktop.tasks import purging
 
-    with options.open_project(args.project) as project:
+    with project_file.open_project(args.project) as project:
         scope = _scope(args, project)
         effect = project.purge_effect(scope)
     lines = [*purging.describe(effect), purging.describe_copies(effect)]
@@ -53,10 +53,10 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
         lines.append("Nothing was deleted yet. It cannot be undone: add --yes to delete.")
         _print(args, {"deleted": False, **asdict(effect)}, lines)
         return EXIT_ASKED
-    with options.if_stopped("Nothing was deleted."):
+    with console.if_stopped("Nothing was deleted."):
         report = Project.purge_file(args.project, scope, with_copies=not args.keep_copies, progress=progress)
     ViewState(paths.settings_file().with_name("places.json")).forget(args.project.resolve())
-    with options.open_project(args.project) as project:
+    with project_file.open_project(args.project) as project:
         project.build_search_index(progress)
     lines += purging.describe_report(report, with_copies=not args.keep_copies)
     facts = {"deleted": True, **asdict(effect), "cleaned": report.cleaned, "remains": report.remains}
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
 
 def _print(args: argparse.Namespace, facts: dict[str, object], lines: list[str]) -> None:
     if args.json:
-        options.print_json(facts)
+        console.print_json(facts)
     else:
         print("\n".join(filter(None, lines)))
 

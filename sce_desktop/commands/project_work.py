@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sce_desktop.commands import options
+from sce_desktop.commands import console, number_types, options, project_file
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.escapes import shown
 from sce_desktop.core.progress import Progress
@@ -121,7 +121,7 @@ def add_label(parser: argparse.ArgumentParser) -> None:
 def label(args: argparse.Namespace, progress: Progress) -> int:
     """Label the rows that a table names."""
     table_options = options.table_options(args)
-    with _open(args.project) as project, options.if_stopped("No row was labelled."):
+    with _open(args.project) as project, console.if_stopped("No row was labelled."):
         if args.annotator is not None:
             from sce_desktop.tasks.evaluation.annotators import import_annotator
 
@@ -152,8 +152,8 @@ def label(args: argparse.Namespace, progress: Progress) -> int:
             facts = {**asdict(made), "new_labels": list(made.new_labels)}
             text = f"{plural(made.rows, 'row')} labelled, {made.relabelled:,} of them relabelled."
             if made.new_labels:
-                text = f"{text} New labels: {options.quoted(made.new_labels)}."
-    facts["warnings"] = options.warnings(progress)
+                text = f"{text} New labels: {console.quoted(made.new_labels)}."
+    facts["warnings"] = console.warnings(progress)
     _print(args, facts, text)
     return 0
 
@@ -249,7 +249,7 @@ def add_queue(parser: argparse.ArgumentParser) -> None:
         help=f"order of the rows (default: {DEFAULT_QUEUE})",
     )
     parser.add_argument(
-        "-n", "--rows", type=options.whole_number(1), default=20, metavar="N", help="rows (default: 20)"
+        "-n", "--rows", type=number_types.whole_number(1), default=20, metavar="N", help="rows (default: 20)"
     )
     options.add_seed(parser)
     parser.add_argument(
@@ -296,11 +296,11 @@ def _add_roll_up(parser: argparse.ArgumentParser) -> None:
 def _open(path: Path, *, read_only: bool = False) -> Project:
     from sce_desktop.project import Project
 
-    return options.usable(Project.open(path, read_only=read_only, older=read_only), read_only=read_only)
+    return project_file.usable(Project.open(path, read_only=read_only, older=read_only), read_only=read_only)
 
 
 def _print(args: argparse.Namespace, facts: dict[str, Any], text: str) -> None:
     if args.json:
-        options.print_json(facts)
+        console.print_json(facts)
     else:
         print(text)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from sce_desktop.tasks.evaluation.doubts import Doubts
     from sce_desktop.tasks.evaluation.quality import Quality
     from sce_desktop.tasks.insight.duplicates import CopyGroup
+    from sce_desktop.tasks.insight.map import Method, RowMap
 
 
 class Figures(Base):
@@ -90,6 +91,18 @@ class Figures(Base):
         from sce_desktop.tasks.insight.duplicates import find_groups
 
         return find_groups(self, similarity, progress=progress or SilentProgress())
+
+    def map(self, method: Method = "pca", *, seed: int = 0, progress: Progress | None = None) -> RowMap:
+        """Lay out the rows that have a text vector on a plane: near rows are alike. Score first.
+
+        Args:
+            method: "pca", or "umap", which takes the extra [map].
+            seed: Of what is drawn at random.
+            progress: Asked whether to go on.
+        """
+        from sce_desktop.tasks.insight.map import map_rows
+
+        return map_rows(self, self._vectors(), method, seed=seed, progress=progress or SilentProgress())
 
     def import_annotator(
         self, table: str | Path, name: str, *, key: str, column: str, progress: Progress | None = None

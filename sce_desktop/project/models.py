@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.discovery import SAMPLE_ROWS, Discovery, Wanted
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
@@ -112,6 +113,46 @@ class Modelling(Base):
         if use:
             self.activate_version(made.version.id)
         return made.version
+
+    def suggest_labels(
+        self,
+        clusters: int | None = None,
+        *,
+        rows: int = SAMPLE_ROWS,
+        covering: bool = False,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> Discovery:
+        """Cluster a random sample of rows and suggest a label for each cluster; nothing is changed.
+
+        ``core.discovery.labels_of`` makes labels of the clusters, which `set_labels` takes.
+
+        Args:
+            clusters: How many; None: as many as the rows suggest, 20 at most.
+            rows: Size of the sample.
+            covering: Leave out rows that one of the project's labels fits.
+            seed: Of what is drawn at random.
+            progress: Asked whether to go on.
+        """
+        from sce_desktop.tasks.insight.discover import discover
+        from sce_desktop.tasks.scoring.choice import choose_for_project
+        from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
+        from sce_desktop.tasks.training.version_models import project_models
+
+        watch = progress or SilentProgress()
+        source, cache = self._models
+        choice = None if self.model().name else choose_for_project(self, None)
+        name = self.model().name or (choice.model if choice else DEFAULT_MODEL)
+        main = project_models(self, source, name, [], watch).models[0]
+        known = self.label_set()
+        wanted = Wanted(
+            clusters,
+            rows,
+            seed,
+            known.labels if covering and known is not None else (),
+            known is not None and known.multi_label,
+        )
+        return discover(self, main, wanted, cache=cache, progress=watch)
 
     def use(self, version: int | str | None) -> ModelVersion | None:
         """Score with a version from now on, by its number or name; None or "base": with the base model."""

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from sce_desktop.data.csv.sniff import detect_delimiter, detect_encodings, looks_binary
+from sce_desktop.data.csv.csv_grammar import QUOTE, Style
+from sce_desktop.data.csv.sniff import cell_counts, detect_delimiter, detect_encodings, looks_binary
 
 TEXTS = {
     "cp1252": "Das Paket kam spät – völlig durchnäßt. Où est ma commande ? ¿Cuándo llegará, señor?",
@@ -102,3 +104,19 @@ def test_binary_content() -> None:
     assert not looks_binary(b"id,text\n1,a\0b\n")
     assert not looks_binary("id,text\n".encode("utf-16-le"))
     assert not looks_binary("id,text\n1,für\n".encode("cp1252"))
+
+
+class Lines(list[str]):
+    """Lines that count how often they are gone through from the first on."""
+
+    begun = 0
+
+    def __iter__(self) -> Iterator[str]:
+        self.begun += 1
+        return super().__iter__()
+
+
+def test_blank_lines_are_not_gone_through_again_for_each() -> None:
+    lines = Lines(["a,b\n", "1,2\n", *["\n"] * 1000])
+    assert cell_counts(lines, Style(QUOTE).cut_at(","), complete=True) == [2, 2]
+    assert lines.begun == 0

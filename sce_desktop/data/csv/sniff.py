@@ -79,7 +79,7 @@ def cell_counts(lines: Sequence[str], dialect: Dialect, *, complete: bool) -> li
             index = record.end
         else:
             index += 1
-        characters += sum(map(len, islice(lines, start, index)))
+        characters += sum(len(lines[at]) for at in range(start, index))  # islice would begin at line 0
     return counts
 
 

@@ -12,6 +12,8 @@ from sce_desktop.data.exchange.records import (
     ExchangeRow,
     Incoming,
     Names,
+    kept_aside,
+    restore,
     text_list,
 )
 
@@ -58,13 +60,7 @@ def _read_record(record: dict[str, Any]) -> Incoming:
             break
     row.skipped = record.get("status") == "discarded" and not row.given
     if kept:
-        row.from_project, row.own = True, text_list(kept.get("labels"))
-        row.given = [(who, labels) for who, labels in row.given if who != _OWN]
-    row.skipped = row.skipped or kept.get("skipped") is True
-    row.unsure, row.flag = kept.get("unsure") is True, kept.get("flag") is True
-    for name in ("decided", "decided_at", "note"):
-        if isinstance(value := kept.get(name), str):
-            setattr(row, name, str(value))
+        restore(row, kept, by_us=_OWN)
     return row
 
 
@@ -107,16 +103,7 @@ def _record(project: ExchangeProject, row: ExchangeRow) -> dict[str, Any]:
     given += list(row.others)
     answers = [(who, labels) for who, labels in given if labels or project.multi_label]
     users = {str(uuid.uuid5(_SPACE, who)): who for who, _labels in answers}
-    kept: dict[str, Any] = {
-        "row": row.number,
-        **({"labels": list(row.labels)} if row.labels is not None else {}),
-        **({"skipped": True} if row.skipped else {}),
-        **({"decided": row.decided, "decided_at": row.decided_at} if row.decided else {}),
-        **({"unsure": True} if row.unsure else {}),
-        **({"flag": True} if row.flag else {}),
-        **({"note": row.note} if row.note else {}),
-        **({"users": users} if users else {}),
-    }
+    kept = kept_aside(row) | ({"users": users} if users else {})
     metadata = {name: row.cells[place] for place, name in project.other_columns if row.cells[place]}
     suggestions: dict[str, Any] = {}
     if row.prediction is not None and row.prediction.labels:

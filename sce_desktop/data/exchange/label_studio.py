@@ -18,6 +18,8 @@ from sce_desktop.data.exchange.records import (
     Incoming,
     Names,
     Prediction,
+    kept_aside,
+    restore,
     text_list,
     valid_xml,
 )
@@ -59,7 +61,7 @@ def _read_task(task: dict[str, Any]) -> Incoming:
             row.decided_at = max(row.decided_at, str(moment))
     meta = task.get("meta")
     if isinstance(meta, dict) and isinstance(kept := meta.get(KEPT_IN), dict):
-        _restore(row, kept)
+        restore(row, kept)
     return row
 
 
@@ -96,15 +98,6 @@ def _annotator(one: dict[str, Any]) -> str:
     return str(by) if isinstance(by, str) and by else ""
 
 
-def _restore(row: Incoming, kept: dict[str, Any]) -> None:
-    row.from_project, row.own = True, text_list(kept.get("labels"))
-    row.given = [(who, labels) for who, labels in row.given if who]
-    row.unsure, row.flag = kept.get("unsure") is True, kept.get("flag") is True
-    for name in ("decided", "decided_at", "note"):
-        if isinstance(value := kept.get(name), str):
-            setattr(row, name, str(value))
-
-
 def write_tasks(project: ExchangeProject, rows: Iterable[ExchangeRow]) -> Iterator[str]:
     """Yield the text of a file of tasks, a row at a time."""
     names = numbered([_TO, *(name for _place, name in project.other_columns)])[1:]
@@ -127,20 +120,12 @@ def _task(project: ExchangeProject, row: ExchangeRow, names: Sequence[str]) -> d
     for who, labels in row.others:
         by = {"completed_by": {"email": who}} if "@" in who else {}
         annotations.append({"result": _result(labels), "annotator": who, **by})
-    kept = {
-        "row": row.number,
-        **({"labels": list(row.labels)} if row.labels is not None else {}),
-        **({"decided": row.decided, "decided_at": row.decided_at} if row.decided else {}),
-        **({"unsure": True} if row.unsure else {}),
-        **({"flag": True} if row.flag else {}),
-        **({"note": row.note} if row.note else {}),
-    }
     return {
         "id": row.number,
         "data": data,
         "annotations": annotations,
         "predictions": [_prediction(row.prediction)] if row.prediction is not None else [],
-        "meta": {KEPT_IN: kept},
+        "meta": {KEPT_IN: kept_aside(row)},
     }
 
 

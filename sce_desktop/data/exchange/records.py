@@ -81,6 +81,65 @@ class Incoming:
     note: str = ""
 
 
+def restore(row: Incoming, kept: Mapping[str, Any], by_us: str = "") -> None:
+    """Complete ``row``, which a project of ours wrote and another tool may have changed.
+
+    A labelled row keeps its labels while they are still among the answers. Else, and for a row that had no
+    labels, those count that the other tool's annotators added.
+
+    Args:
+        row: What the file says of it; ``given`` holds all answers.
+        kept: What our project kept aside, see `kept_aside`.
+        by_us: The name under which the project's own labels were written.
+    """
+    own = text_list(kept.get("labels"))
+    theirs = kept.get("others")
+    before = [
+        (who, names)
+        for who, value in _pairs(theirs)[:MOST_ANNOTATORS]
+        if (names := text_list(value)) is not None
+    ]
+    wrote = [*before, *([(by_us, own)] if own is not None else [])]
+    writers = {who for who, _labels in wrote}
+    added, named = list(row.given), []
+    for who, labels in wrote:
+        # A tool may put whoever imported the file in the place of a name.
+        lost = (one for one in added if one[0] not in writers and one[1] == labels)
+        one = (who, labels) if (who, labels) in added else next(lost, None)
+        if one is not None:
+            added.remove(one)
+            named.append((who, labels))
+        elif who == by_us and added:
+            own = None  # changed there
+    changed = own is None and bool(added)
+    row.from_project, row.own = True, majority(labels for _who, labels in added) if own is None else own
+    others = [one for one in added if not changed or one[1] != row.own]
+    row.given = [(who, labels) for who, labels in [*named, *others] if who and who != by_us]
+    row.skipped = own is None and not changed and (row.skipped or kept.get("skipped") is True)
+    row.unsure, row.flag = kept.get("unsure") is True, kept.get("flag") is True
+    for name in ("note",) if changed else ("decided", "decided_at", "note"):
+        if isinstance(value := kept.get(name), str):
+            setattr(row, name, str(value))
+
+
+def _pairs(value: Any) -> list[tuple[str, Any]]:
+    return list(value.items()) if isinstance(value, dict) else []
+
+
+def kept_aside(row: ExchangeRow) -> dict[str, Any]:
+    """Return, as JSON values, what other tools have no place for, or may lose, of ``row``."""
+    return {
+        "row": row.number,
+        **({"labels": list(row.labels)} if row.labels is not None else {}),
+        **({"others": {who: list(labels) for who, labels in row.others}} if row.others else {}),
+        **({"decided": row.decided, "decided_at": row.decided_at} if row.decided else {}),
+        **({"skipped": True} if row.skipped else {}),
+        **({"unsure": True} if row.unsure else {}),
+        **({"flag": True} if row.flag else {}),
+        **({"note": row.note} if row.note else {}),
+    }
+
+
 class NoTableError(Exception):
     """The rows have so many different ``keys`` that they are not rows of one table."""
 
