@@ -18,8 +18,10 @@ from sce_desktop.data.csv.text_source import GZIP_MAGIC, reading
 
 MOST_BYTES = 16_000_000
 """Of a span, unless one row has more."""
-_ASCII_BELOW = ("utf-8", "utf-8-sig", "ascii", "cp1250", "cp1251", "cp1252", "cp1254", "cp1257")
-_ASCII_BELOW += ("iso8859-1", "iso8859-2", "iso8859-15", "koi8-r")
+_ASCII_BELOW = (
+    *("utf-8", "utf-8-sig", "ascii", "cp1250", "cp1251", "cp1252", "cp1254", "cp1257"),
+    *("iso8859-1", "iso8859-2", "iso8859-15", "koi8-r"),
+)
 """Encodings, as Python names them, in which a byte below 128 is that sign of ASCII wherever it stands."""
 _LEAST_BYTES = 1 << 18
 

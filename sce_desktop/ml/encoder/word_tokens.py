@@ -61,7 +61,12 @@ class WordTokens:
         self._before = np.array(before, np.int32)
         self._behind = np.array(behind, np.int32)
         self._lock = threading.Lock()
-        self._forget()
+        self._known: dict[str, int] = {}  # places in the next two by word
+        self._starts = np.empty(_FIRST, np.int64)  # where its tokens begin
+        self._sizes = np.empty(_FIRST, np.int64)  # and how many it has
+        self._sizes_used = 0
+        self._tokens = np.empty(_FIRST, np.int32)
+        self._used = 0
 
     @classmethod
     def of(cls, tokenizer: Tokenizer, name: str) -> WordTokens | None:
@@ -149,12 +154,8 @@ class WordTokens:
         self._sizes_used += len(words)
 
     def _forget(self) -> None:
-        self._known: dict[str, int] = {}  # places in the next two by word
-        self._starts = np.empty(_FIRST, np.int64)  # where its tokens begin
-        self._sizes = np.empty(_FIRST, np.int64)  # and how many it has
-        self._sizes_used = 0
-        self._tokens = np.empty(_FIRST, np.int32)
-        self._used = 0
+        self._known = {}
+        self._sizes_used = self._used = 0
 
 
 def _words(text: str) -> list[str]:
@@ -181,10 +182,10 @@ def _joined(
     out = np.empty(int(ends[-1]), np.int32)
     shift = np.repeat(np.arange(len(sizes)) * around + len(before), sizes)
     out[shift + np.arange(len(ids))] = ids
-    for place, token in enumerate(before):
-        out[starts + place] = token
-    for place, token in enumerate(behind, start=-len(behind)):
-        out[ends + place] = token
+    for turn, token in enumerate(before):
+        out[starts + turn] = token
+    for turn, token in enumerate(behind, start=-len(behind)):
+        out[ends + turn] = token
     return TokenRuns(out, starts, sizes + around, whole + around)
 
 
