@@ -17,10 +17,13 @@ from PySide6.QtWidgets import QApplication, QWidget
 from sce_desktop import __version__, paths, state_files
 from sce_desktop.console import ending_signals, on_console_close
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.crashes import CrashHooks
+from sce_desktop.controllers.crash_reports import CrashReports, report_of_bug, report_of_fault
+from sce_desktop.controllers.crashes import Crash, CrashHooks
+from sce_desktop.controllers.job_notices import JobNotices
 from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.core.i18n import PSEUDO, Safe, _, language, right_to_left
+from sce_desktop.core.i18n import PSEUDO, _, language, right_to_left
+from sce_desktop.core.log_tail import keeping_lines
 from sce_desktop.core.private import narrow_folders
 from sce_desktop.imports import spare_imports
 from sce_desktop.log import start_log
@@ -31,6 +34,7 @@ from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.window_state import window_state
 from sce_desktop.ui.window.main_window import TITLE, MainWindow
 from sce_desktop.ui.window.running import SecondStarts, bring_to_front, hand_over, server_name
+from sce_desktop.ui.window.system_notices import SystemNotices
 
 DESKTOP_FILE = "sce-desktop"
 _SIGNALS_MS = 300  # Python sees a signal only when it runs; the event loop alone does not let it
@@ -53,38 +57,65 @@ def main(path: Path | None, settings: Settings) -> int:
     if hand_over(name, None if path is None else path.absolute()):
         return 0
     start_log(paths.log_file())
-    hooks = CrashHooks(paths.log_dir() / "faults.txt")
+    reports = CrashReports(paths.log_dir() / "crashes")
+    hooks = CrashHooks(paths.log_dir() / "faults.txt", reports.note)
+    if hooks.last_fault:
+        reports.write(report_of_fault(hooks.last_fault))
     try:
-        with WorkerQueues() as workers:
+        with keeping_lines(), WorkerQueues() as workers:
             theme = Theme(app, settings["theme"])  # type: ignore[arg-type]
             controllers = Controllers(workers, settings)
             window = make_window(controllers, theme)
+            for worker in workers:
+                worker.crashed.connect(reports.note)
             for source in (hooks, *workers):
-                source.crashed.connect(window.show_crash)
+                source.crashed.connect(partial(_show_crash, window, reports))
+            notices = JobNotices(workers, controllers.preferences, _in_front, window)
+            system = SystemNotices(window)
+            notices.noticed.connect(system.show_notice)
+            system.chosen.connect(partial(bring_to_front, window))
             window.show()
             second = SecondStarts(name, window.isVisible, window)
             second.asked.connect(partial(_come, window))
             QTimer.singleShot(0, controllers.projects, controllers.projects.warm_up)
             if path is not None:
                 QTimer.singleShot(0, window, partial(window.open_path, path.absolute()))
-            if hooks.last_fault:
-                log.error(
-                    "The program died the last time:\n%s", Safe(hooks.last_fault)
-                )  # places in the code alone
-                controllers.messages.notify_of_program(
-                    _(
-                        "SCE Desktop ended unexpectedly last time. Your projects are saved; "
-                        "details are in the log folder (Help menu)."
-                    ),
-                    "warn",
-                )
+            else:
+                QTimer.singleShot(0, window, window.greet)
+            _offer_report(window, controllers, reports)
             with _closing_on_signals(window), state_files.hearing(partial(_warn, controllers)):
                 try:
                     return app.exec()
                 finally:
                     second.close()
+    except Exception as error:
+        reports.write(report_of_bug(Crash.from_error(error), ended=True))
+        raise
     finally:
         hooks.remove()
+
+
+def _in_front() -> bool:
+    """Whether a window of the program has the keyboard."""
+    return QApplication.applicationState() is Qt.ApplicationState.ApplicationActive
+
+
+def _show_crash(window: MainWindow, reports: CrashReports, crash: Crash) -> None:
+    if window.show_crash(crash):
+        reports.mark_read()
+
+
+def _offer_report(window: MainWindow, controllers: Controllers, reports: CrashReports) -> None:
+    """Offer what is known of an end that nobody asked for, once."""
+    unread = reports.unread()
+    if not unread:
+        return
+    text = reports.read(unread[0])
+    reports.mark_read()
+    log.error("The program ended unexpectedly the last time: see %s", reports.folder)
+    words = _("SCE Desktop ended unexpectedly last time. Your projects are saved.")
+    controllers.messages.offer(words, _("Show report…"), lambda: window.show_report(text, words), "warn")
+    controllers.messages.notificationLasts.emit()
 
 
 def _come(window: MainWindow, path: Path | None) -> None:

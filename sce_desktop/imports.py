@@ -28,9 +28,12 @@ _NAMES = {"linux": "libtorch.so", "darwin": "libtorch.dylib"}  # it needs, and s
 def spare_imports() -> None:
     """Let modules be imported without PySide looking into the source text of each.
 
-    It looks for modules that ask for its snake_case names; nothing here does. For torch and what it brings
-    that is a good part of the time, and it holds Python's lock in one piece for each module.
+    It looks for modules that ask for its snake_case names; nothing here does. For the window's own modules
+    that is a quarter of the time, and for torch and what it brings a good part; and it holds Python's lock in
+    one piece for each module.
     """
+    import PySide6.QtCore  # noqa: F401 - it puts the look in place
+
     plain = getattr(builtins, "__orig_import__", None)  # where PySide keeps what was there before it
     if plain is not None:
         builtins.__import__ = plain

@@ -158,6 +158,14 @@ SETTINGS: tuple[Setting, ...] = (
         N_("Scoring uses a quarter of the time while another window is in front."),
     ),
     Setting(
+        "notify",
+        bool,
+        True,
+        N_("Notify about long jobs"),
+        N_("When one ends behind other windows. Notifications hold no texts."),
+    ),
+    Setting("tour_seen", bool, False, "", "", shown=False),
+    Setting(
         "excel_safe",
         bool,
         False,

@@ -17,14 +17,18 @@ from PySide6.QtWidgets import QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop import app, paths
-from sce_desktop.controllers import work
+from sce_desktop.controllers import job_notices, work
+from sce_desktop.controllers.crash_reports import CrashReports
+from sce_desktop.controllers.job_notices import Notice
 from sce_desktop.core import i18n
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.i18n import _
 from sce_desktop.settings import Settings
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.system_notices import SystemNotices
 
 
 class Panel(QWidget):
@@ -121,6 +125,113 @@ def test_death_of_the_last_time_is_reported(start: Callable[..., int]) -> None:
 
     start(read_all)
     assert sum("ended unexpectedly" in sentence for sentence in told) == 1
+
+
+SECRET = "a text of the user"
+DIES = """
+import faulthandler, sys
+from PySide6.QtCore import QTimer
+from sce_desktop import app
+from sce_desktop.settings import Settings
+make = app.make_window
+def window(*arguments):
+    made = make(*arguments)
+    QTimer.singleShot(0, made, faulthandler._sigsegv)
+    return made
+app.make_window = window
+app.main(None, Settings.load())
+"""
+
+
+def test_a_real_death_is_explained_and_offered_once(start: Callable[..., int]) -> None:
+    died = subprocess.run(
+        [sys.executable, "-c", DIES],
+        env=os.environ | {"QT_QPA_PLATFORM": "offscreen"},
+        timeout=100,
+        check=False,
+    )
+    assert died.returncode not in (0, 1)
+    reports: list[str] = []
+
+    def read(window: MainWindow) -> None:
+        if "ended unexpectedly" not in window.strip.text.text():
+            QTimer.singleShot(20, window, lambda: read(window))
+            return
+        assert window.strip.button.text() == "Show report…"
+        window.strip.button.click()
+        dialog = window.findChild(CrashDialog)
+        assert dialog is not None
+        reports.append(dialog.report)
+        dialog.reject()
+        window.close()
+
+    start(read)
+    (report,) = reports
+    what, where, advice = report.splitlines()[2:5]
+    assert what.startswith("What: SCE Desktop ended unexpectedly (Segmentation fault).")
+    assert where.startswith("Where: sce_desktop/app.py:")
+    assert "Your projects are saved" in advice
+    assert str(Path.home()) not in report
+    crashes = CrashReports(paths.log_dir() / "crashes")
+    assert crashes.unread() == []
+    assert start(lambda window: window.close()) == 0
+    assert len(list(crashes.folder.iterdir())) == 1
+
+
+def test_a_start_that_fails_is_written_down(
+    start: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> MainWindow:
+        raise LookupError(SECRET)
+
+    monkeypatch.setattr(app, "make_window", broken)
+    with pytest.raises(LookupError):
+        start(lambda window: window.close())
+    crashes = CrashReports(paths.log_dir() / "crashes")
+    (path,) = crashes.unread()
+    text = crashes.read(path)
+    assert "What: SCE Desktop could not start (LookupError)." in text
+    assert SECRET not in text
+
+
+def test_a_bug_that_was_shown_is_not_offered_again(start: Callable[..., int]) -> None:
+    def crash(window: MainWindow) -> None:
+        def bug(*, progress: object) -> None:
+            raise ZeroDivisionError
+
+        def look() -> None:
+            dialog = window.findChild(CrashDialog)
+            assert dialog is not None
+            dialog.reject()
+            window.close()
+
+        job = window._controllers.workspace.workers.files.submit(bug, title="Bug")
+        job.failed.connect(lambda _: QTimer.singleShot(0, look))
+
+    start(crash)
+    crashes = CrashReports(paths.log_dir() / "crashes")
+    assert crashes.unread() == []
+    (path,) = crashes.folder.iterdir()
+    assert "(ZeroDivisionError) stopped one action." in crashes.read(path)
+
+
+def test_a_long_job_behind_other_windows_is_news(
+    start: Callable[..., int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[Notice] = []
+    monkeypatch.setattr(job_notices, "LONG_S", 0.0)
+    monkeypatch.setattr(app, "_in_front", lambda: False)
+    monkeypatch.setattr(SystemNotices, "show_notice", lambda _self, notice: heard.append(notice))
+
+    def work_on(window: MainWindow) -> None:
+        def count(*, progress: object) -> None:
+            pass
+
+        job = window._controllers.workspace.workers.files.submit(count, title=_("Counting rows"))
+        job.ended.connect(lambda: QTimer.singleShot(0, window.close))
+
+    start(work_on)
+    assert "Counting rows: finished" in [notice.title for notice in heard]
 
 
 def test_bug_in_a_worker_shows_the_crash_dialog_and_the_window_lives(start: Callable[..., int]) -> None:

@@ -28,6 +28,7 @@ set_language(os.environ.get(_LANGUAGE, "en"), ROOT / "resources" / "locale")  # 
 
 from pictures import (  # noqa: E402
     scenes_figures,
+    scenes_first,
     scenes_labels,
     scenes_languages,
     scenes_limits,
@@ -47,6 +48,7 @@ SCENES = {
     **scenes_languages.SCENES,
     **scenes_sizes.SCENES,
     **scenes_limits.SCENES,
+    **scenes_first.SCENES,
 }
 
 

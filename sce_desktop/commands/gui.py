@@ -13,6 +13,7 @@ from sce_desktop.commands import options
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import set_language
 from sce_desktop.core.progress import Progress
+from sce_desktop.imports import spare_imports
 from sce_desktop.settings import Settings
 
 
@@ -38,6 +39,7 @@ def run(args: argparse.Namespace, progress: Progress) -> int:
     settings = Settings.load()
     set_language(str(settings["language"]), paths.resources_dir() / "locale")  # before the window's modules
     try:
+        spare_imports()
         from sce_desktop import app
     except ImportError as error:  # such as libEGL.so.1
         raise UserError(f"The window cannot start, a system library is missing: {error}.") from error

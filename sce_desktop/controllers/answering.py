@@ -1,10 +1,15 @@
-"""When the window answers the user: from what a key does until nothing is left to lay out and to paint."""
+"""When the window answers the user: from what a key does until nothing is left to lay out and to paint.
+
+What is not the answer comes after it, in the window's own thread too: counts, progress, menus (`CalmTimer`).
+"""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from sce_desktop.core.giving_way import begin_answer, end_answer
+from sce_desktop.core.giving_way import begin_answer, end_answer, is_held_up
+
+LOOK_MS = 10  # again, whether the answer is there
 
 
 class Answering(QObject):
@@ -20,3 +25,27 @@ class Answering(QObject):
         """Say that an answer begins; it ends by itself."""
         begin_answer()
         self._end.start()
+
+
+class CalmTimer(QTimer):
+    """A timer that goes off once, and not while the window answers: what it brings can wait that long.
+
+    Connect to ``calm`` in place of ``timeout``.
+    """
+
+    calm = Signal()
+
+    def __init__(self, parent: QObject | None = None, *, interval: int = 0) -> None:
+        super().__init__(parent, singleShot=True)
+        self._usual = interval
+        self.setInterval(interval)
+        self.timeout.connect(self._on_timeout)
+
+    @Slot()
+    def _on_timeout(self) -> None:
+        if is_held_up():
+            self.setInterval(LOOK_MS)
+            self.start()
+            return
+        self.setInterval(self._usual)
+        self.calm.emit()

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.in_worker import in_worker
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.queries import in_audit, without_filters
@@ -42,8 +43,8 @@ class AuditReview(QObject):
         self._messages = messages
         self._job: Job | None = None
         self.state: AuditState | None = None  # of the newest sample; None: there is none, or not known yet
-        self._look_soon = QTimer(self, singleShot=True, interval=_LOOK_MS)
-        self._look_soon.timeout.connect(self._look)
+        self._look_soon = CalmTimer(self, interval=_LOOK_MS)
+        self._look_soon.calm.connect(self._look)
         workspace.projectOpened.connect(self._look_soon.start)
         workspace.annotationsChanged.connect(self._look_soon.start)
         edits.changed.connect(self._on_undone)

@@ -1,6 +1,6 @@
 """Exceptions that nobody expected: caught wherever they come from, logged and shown without user data.
 
-    hooks = CrashHooks(faults_file)     # sys, threading, unraisable, Qt messages, faulthandler
+    hooks = CrashHooks(faults_file, note)  # sys, threading, unraisable, Qt messages, faulthandler
     hooks.crashed.connect(show)         # (Crash), in the GUI thread
     hooks.last_fault                    # what killed the program last time, or ""
     hooks.remove()
@@ -16,6 +16,7 @@ import faulthandler
 import logging
 import sys
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -50,14 +51,21 @@ class CrashHooks(QObject):
     """Sends everything that would otherwise be lost on stderr to the log and to ``crashed``.
 
     Made once, by `app`. ``faults_file`` is where Python writes the stacks when the process itself dies; what
-    stands there from the last time is in ``last_fault``.
+    stands there from the last time is in ``last_fault``. ``note`` is called with each crash at once, in the
+    thread where it happened: the event loop, through which ``crashed`` comes, may not get that far.
     """
 
     crashed = Signal(object)  # Crash
     _caught = Signal(object)
 
-    def __init__(self, faults_file: Path, parent: QObject | None = None) -> None:
+    def __init__(
+        self,
+        faults_file: Path,
+        note: Callable[[Crash], object] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
         super().__init__(parent)
+        self._note = note
         self.last_fault = ""
         self._faults: Any = None
         self._caught.connect(self.crashed, Qt.ConnectionType.QueuedConnection)  # hooks run in any thread
@@ -91,7 +99,10 @@ class CrashHooks(QObject):
             self._before[0](kind, error, trace)
             return
         log.critical("Unexpected exception", exc_info=(kind, error, trace))
-        self._caught.emit(Crash.from_error(error.with_traceback(trace)))
+        crash = Crash.from_error(error.with_traceback(trace))
+        if self._note is not None:
+            self._note(crash)
+        self._caught.emit(crash)
 
     def _on_thread_exception(self, arguments: threading.ExceptHookArgs) -> None:
         if arguments.exc_value is not None and not issubclass(arguments.exc_type, SystemExit):

@@ -17,7 +17,7 @@ from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.controllers.queries import queue_name
 from sce_desktop.controllers.rows_text import NONE_FITS, SKIPPED
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin
+from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin, Row
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.progress import Progress
@@ -160,12 +160,14 @@ class Edits(QObject):
         label_ids: Sequence[int] = (),
         *,
         origin: Origin = Origin.HAND,
+        rows: Sequence[Row] | None = None,
     ) -> bool:
         """Record how the user labelled rows; on the disk before this returns.
 
-        Rows without text can be skipped; anything else is refused, and the message says why.
+        Rows without text can be skipped; anything else is refused, and the message says why. ``rows`` are
+        those of ``row_ids``, for who has read them.
         """
-        if decision is not Decision.SKIPPED and self._refuses_blank(row_ids):
+        if decision is not Decision.SKIPPED and self._refuses_blank(row_ids, rows):
             return False
         queue = queue_name(self._navigation.query)
         done = self._edit(
@@ -175,12 +177,10 @@ class Edits(QObject):
             self.decided.emit(list(row_ids), self._in_words(decision, label_ids))
         return done
 
-    def _refuses_blank(self, row_ids: Sequence[int]) -> bool:
-        blank = (
-            next((row for row in self._workspace.project.rows(row_ids) if row.blank), None)
-            if self._workspace.project
-            else None
-        )
+    def _refuses_blank(self, row_ids: Sequence[int], rows: Sequence[Row] | None) -> bool:
+        if rows is None:
+            rows = self._workspace.project.rows(row_ids) if self._workspace.project is not None else ()
+        blank = next((row for row in rows if row.blank), None)
         if blank is None:
             return False
         self._messages.notify(

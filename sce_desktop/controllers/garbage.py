@@ -13,8 +13,10 @@ import gc
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from sce_desktop import imports
+from sce_desktop.core.giving_way import is_held_up
 
 INTERVAL_MS = 1000
+_AGAIN_MS = 20
 
 
 class GuiCollector(QObject):
@@ -42,6 +44,9 @@ class GuiCollector(QObject):
     def collect(self) -> None:
         """Collect the oldest generation whose threshold is exceeded, as Python would have done."""
         if imports.under_way():
+            return
+        if is_held_up():  # collecting takes as long as half a key
+            QTimer.singleShot(_AGAIN_MS, self, self.collect)
             return
         counts, thresholds = gc.get_count(), gc.get_threshold()
         for generation in (2, 1, 0):

@@ -13,10 +13,10 @@
 
 ``models`` alone owns models and the GPU, ``files`` reads and writes tables and projects, ``reads`` asks
 the open project what the table and the panels show, so that an export does not hold that up, ``orders``
-counts its rows and sorts millions of them behind that, ``fetch``
-downloads, which may take hours, ``maps`` waits for maps that a process of its own lays out for minutes,
-``edits`` makes those edits of the project that touch very many rows, behind no export, and ``reasons`` says
-why the row on the screen has its label, with the model that ``models`` has loaded and goes on with.
+sorts millions of its rows behind that, ``counts`` counts them, ``fetch`` downloads, which may take hours,
+``maps`` waits for maps that a process of its own lays out for minutes, ``edits`` makes those edits of the
+project that touch very many rows, behind no export, and ``reasons`` says why the row on the screen has its
+label, with the model that ``models`` has loaded and goes on with.
 
 The function is called as ``fn(*args, progress=progress, **keywords)`` in the worker's thread and is a plain
 function of ``tasks``: no Qt, and no method of a widget, which the thread might be the last to hold. Jobs and
@@ -49,9 +49,11 @@ from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.garbage import GuiCollector
 from sce_desktop.controllers.worker_thread import LaneThread, Work
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import is_held_up
 from sce_desktop.core.i18n import Safe
 from sce_desktop.core.rates import RateWindow
 
+LATER_MS = 10  # until what is held back while the window answers is looked at again
 CATCH_UP_MS = 100  # longer than from one update to the next
 
 log = logging.getLogger(__name__)
@@ -86,7 +88,9 @@ class Job(QObject):
     cancelled = Signal()
     ended = Signal()
 
-    def __init__(self, work: Work, title: str, worker: WorkerQueue, *, quiet: bool) -> None:
+    def __init__(
+        self, work: Work, title: str, worker: WorkerQueue, *, quiet: bool, first: bool = False
+    ) -> None:
         super().__init__()
         self.id = work.id
         self.title = title
@@ -100,6 +104,7 @@ class Job(QObject):
         self.started_at: float | None = None  # time.monotonic()
         self.ended_at: float | None = None
         self.attached = True
+        self._first = first
         self._rates = RateWindow()  # of the current stage
         self._caught_up: object = None  # the report that was taken in last though it was held back
         self._reported_at = 0.0  # when ``done`` was so much
@@ -208,6 +213,9 @@ class WorkerQueue(QObject):
         self._catch_up_soon = QTimer(self, singleShot=True, interval=CATCH_UP_MS)
         self._catch_up_soon.timeout.connect(self._catch_up)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
+        self._held: list[tuple[int, str, object]] = []  # what was posted while the window answers
+        self._later = QTimer(self, singleShot=True, interval=LATER_MS)
+        self._later.timeout.connect(self._take_held)
         self._collector = GuiCollector(self)
         self._thread = LaneThread(name, self._waiting, self._post)
         self._thread.start(QThread.Priority.LowPriority)  # the GUI thread goes first, where systems allow it
@@ -242,7 +250,7 @@ class WorkerQueue(QObject):
         if not self._open:
             raise RuntimeError(f"The worker {self.name} is closed.")
         work = Work(next(self._numbers), fn, args, keywords)
-        job = Job(work, title, self, quiet=quiet)
+        job = Job(work, title, self, quiet=quiet, first=first)
         self._jobs[work.id] = job
         self._waiting.put((0 if first else 1, work.id, work))
         self.jobSubmitted.emit(job)
@@ -278,6 +286,30 @@ class WorkerQueue(QObject):
 
     @Slot(object, object, object)
     def _on_posted(self, job_id: int, event: str, payload: object) -> None:
+        """Take in what happened, or hold it back while the window answers a key; in order, of each job."""
+        waits = is_held_up() and not (self._is_urgent(job_id) and event != "progressed")
+        if waits or any(held[0] == job_id for held in self._held):
+            self._held.append((job_id, event, payload))
+            if not self._later.isActive():
+                self._later.start()
+            return
+        self._take(job_id, event, payload)
+
+    def _is_urgent(self, job_id: int) -> bool:
+        """Whether what the window shows may wait for a job: it was put before others."""
+        job = self._jobs.get(job_id)
+        return job is None or job._first
+
+    @Slot()
+    def _take_held(self) -> None:
+        if is_held_up():
+            self._later.start()
+            return
+        held, self._held = self._held, []
+        for one in held:
+            self._take(*one)
+
+    def _take(self, job_id: int, event: str, payload: object) -> None:
         job = self._jobs.get(job_id)
         if job is None:
             return
@@ -311,6 +343,7 @@ class WorkerQueues:
         self.files = WorkerQueue("files")
         self.reads = WorkerQueue("reads")
         self.orders = WorkerQueue("orders")
+        self.counts = WorkerQueue("counts")
         self.fetch = WorkerQueue("fetch")
         self.maps = WorkerQueue("maps")
         self.edits = WorkerQueue("edits")
@@ -318,7 +351,7 @@ class WorkerQueues:
 
     def __iter__(self) -> Iterator[WorkerQueue]:
         workers = (self.models, self.files, self.reads, self.orders, self.fetch, self.maps, self.edits)
-        return iter((*workers, self.reasons))
+        return iter((*workers, self.reasons, self.counts))
 
     def __enter__(self) -> Self:
         return self

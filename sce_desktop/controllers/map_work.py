@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,8 +58,10 @@ def _facts(
     predicted = np.full(len(row_ids), UNKNOWN)
     if run is not None:
         scores = project.run_arrays(run.id)
-        label_ids = np.array([label.id or UNKNOWN for label in run.labels], np.int64)
-        _put(predicted, row_ids, scores.row_ids, label_ids[scores.top])
+        label_ids = np.array([*(label.id or UNKNOWN for label in run.labels), UNKNOWN], np.int64)
+        places = np.full(len(row_ids), -1, np.int32)
+        _put(places, row_ids, scores.row_ids, scores.top)
+        predicted = label_ids[places]
         unfitting = project.unfitting_ids(run.id)
         _put(predicted, row_ids, unfitting, np.full(len(unfitting), NO_LABEL))
     progress.check()
@@ -82,9 +84,14 @@ def answers_of(
     return answers
 
 
-def _put(target: IdArray, row_ids: IdArray, rows: IdArray, values: IdArray) -> None:
+def _put(target: NDArray[Any], row_ids: IdArray, rows: IdArray, values: NDArray[Any]) -> None:
     """Write ``values`` of ``rows`` into ``target``, which is about ``row_ids``; both are in file order."""
     if not len(row_ids):
+        return
+    if len(rows) > len(row_ids):
+        at = np.minimum(np.searchsorted(rows, row_ids.astype(rows.dtype)), len(rows) - 1)
+        there = rows[at] == row_ids
+        target[there] = values[at[there]]
         return
     at = np.minimum(np.searchsorted(row_ids, rows), len(row_ids) - 1)
     there = row_ids[at] == rows

@@ -40,7 +40,7 @@ class Navigation(QObject):
         self._preferences = preferences
         self.answering = Answering(self)
         self.query = RowQuery()
-        self.found = 0  # rows that the query leaves in the table
+        self.found: int | None = 0  # rows that the query leaves in the table; None: not counted yet
         self.current_row: int | None = None
         self.selected_unknown = (
             False  # whether selected rows are still being found; ``selected`` is empty then
@@ -131,7 +131,7 @@ class Navigation(QObject):
             self.visible_rows = rows
             self.visibleRowsChanged.emit()
 
-    def rows_found(self, count: int) -> None:
+    def rows_found(self, count: int | None) -> None:
         """Say how many rows the table shows, scrolled to or not."""
         if count != self.found:
             self.found = count

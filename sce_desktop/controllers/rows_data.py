@@ -118,15 +118,16 @@ class FoundRows:
     """What a query found. Of very many rows the first ones come alone; the rest is asked for by `rest_of`."""
 
     ids: IdArray  # in the order of the query
-    count: int  # how many there are in all
+    count: int  # how many there are in all, as far as that is known
     pages: dict[int, list[RowData]]  # those that are seen first, by number
     place: int  # where to begin
     same: bool = False  # the ids are those that were there before
+    more: bool = False  # nobody knows yet how many there are
 
     @property
     def whole(self) -> bool:
         """Whether ``ids`` are all of them."""
-        return len(self.ids) == self.count
+        return len(self.ids) == self.count and not self.more
 
 
 def find_rows(
@@ -148,35 +149,35 @@ def find_rows(
     """
     progress.check()
     with project.snapshot():
-        if near is None:
-            ids, count = project.first_ids(query, FIRST_ROWS, least=MANY_ROWS, draft=True, progress=progress)
-        else:
-            ids = project.row_ids(query, progress, draft=True)
-            count = len(ids)
+        ids, found_in_all = project.first_ids(
+            query, FIRST_ROWS, least=MANY_ROWS, near=near, draft=True, progress=progress
+        )
         progress.check()
         place = 0
         if to_open and len(ids):
             found = _first_open(project, ids)
-            if found is None and len(ids) < count:
-                ids = project.row_ids(query, progress, draft=True)
+            if found is None and len(ids) != found_in_all:
+                ids = project.row_ids(query, progress, draft=True, compact=True)
+                found_in_all = len(ids)
                 found = _first_open(project, ids)
             place = found or 0
         elif near is not None and len(ids):
             place = int(np.argmax(ids == near))
+        count, more = (len(ids), True) if found_in_all is None else (found_in_all, False)
         known = len(ids) if len(ids) == count else len(ids) // PAGE * PAGE  # whole pages
         ids = narrow(ids[:known])
         first, last = max(0, place - PAGE // 2) // PAGE, min(place + PAGE // 2, known - 1) // PAGE
         read = ids[first * PAGE : (last + 1) * PAGE]
         rows = load_rows(project, read, runs, labels, columns=columns, progress=progress)
     pages = {number: rows[(number - first) * PAGE :][:PAGE] for number in range(first, last + 1)}
-    same = before is not None and known == count and np.array_equal(ids, before)
-    return FoundRows(ids, count, pages, place, same)
+    same = before is not None and not more and known == count and np.array_equal(ids, before)
+    return FoundRows(ids, count, pages, place, same, more)
 
 
 def rest_of(project: Project, query: RowQuery, *, progress: Progress) -> IdArray:
     """Return all rows that ``query`` asks for, of which `find_rows` has returned the first ones."""
     progress.check()
-    return narrow(project.row_ids(query, progress, draft=True))
+    return narrow(project.row_ids(query, progress, draft=True, compact=True))
 
 
 def _first_open(project: Project, ids: IdArray) -> int | None:
@@ -197,7 +198,7 @@ def _first_open(project: Project, ids: IdArray) -> int | None:
 def count_rows(project: Project, query: RowQuery, *, progress: Progress) -> int:
     """Return how many rows ``query`` asks for."""
     progress.check()
-    return len(project.row_ids(query, draft=True))
+    return len(project.row_ids(query, progress, draft=True, compact=True))
 
 
 def load_rows(

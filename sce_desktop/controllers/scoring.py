@@ -30,9 +30,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QTimer, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 
 from sce_desktop.controllers import review_work, work
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.joint_prediction import JointPrediction
@@ -102,8 +103,8 @@ class Scorer(Baselines):
         self._drafted.connect(self._on_drafted)
         self._chunks: queue.SimpleQueue[ScoredChunk] = queue.SimpleQueue()  # not shown yet, of all scorings
         self._of_older = False  # what the scoring that runs scores with is no longer in use
-        self._show = QTimer(self, singleShot=True, interval=SHOW_MS)
-        self._show.timeout.connect(self._show_scores)
+        self._show = CalmTimer(self, interval=SHOW_MS)
+        self._show.calm.connect(self._show_scores)
 
     # --- what to score with --------------------------------------------------------------------------------
 

@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 START = _("Start reviewing")
 READY = _("All rows are scored. Start reviewing with a varied set of rows.")
 DIGITS_QUESTION = _("Digit keys: the likeliest label of each row first, or a fixed label per digit?")
-NOTHING_OPEN = _("No rows left to review: every row with text is labelled or skipped.")
+NOTHING_OPEN = _(
+    "No rows left to review: every row with text is labelled or skipped. Export the table, or fine-tune."
+)
 
 
 def diverse(query: RowQuery, ids: IdArray) -> RowQuery:

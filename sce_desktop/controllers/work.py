@@ -21,7 +21,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.languages import Reads
 from sce_desktop.core.private import make_folder
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import FinalSource, RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.imports import MAPPING, importing
@@ -234,16 +234,9 @@ def count(project: Project, runs: Sequence[Run], *, progress: Progress) -> Count
         predicted=project.predicted_counts(runs[0].id) if runs else {},
         scored=runs[0].scored if runs else 0,
         blank=project.blank_count(),
-        final=_final_counts(project, runs),
+        final=project.final_counts(runs[0].id if runs else None),
         draft=project.draft_count(runs[0].id) if runs else 0,
     )
-
-
-def _final_counts(project: Project, runs: Sequence[Run]) -> dict[FinalSource, int]:
-    from sce_desktop.store.runs.final import SOURCES
-
-    _ids, codes = project.final_sources(runs[0].id if runs else None)
-    return {source: int((codes == code).sum()) for code, source in enumerate(SOURCES)}
 
 
 # --- tables ------------------------------------------------------------------------------------------------

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import work
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.jobs import Job, WorkerQueue, WorkerQueues
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.project_work import ProjectWork
@@ -55,8 +56,8 @@ class Workspace(QObject):
         self.threshold = 0.0  # predictions below it are low-confidence
         self.writing: Job | None = None  # a long edit that is not finished yet
         self.work = ProjectWork(workers, self)
-        self._count_soon = QTimer(self, singleShot=True, interval=COUNT_MS)
-        self._count_soon.timeout.connect(self._count)
+        self._count_soon = CalmTimer(self, interval=COUNT_MS)
+        self._count_soon.calm.connect(self._count)
 
     @property
     def labels(self) -> tuple[Label, ...]:
@@ -105,7 +106,7 @@ class Workspace(QObject):
         fn: Callable[..., Any],
         *args: Any,
         title: str,
-        worker: Literal["models", "files", "reads", "orders", "maps", "edits", "reasons"] = "files",
+        worker: Literal["models", "files", "reads", "orders", "counts", "maps", "edits", "reasons"] = "files",
         notify_failure: bool = True,
         first: bool = False,
         quiet: bool = False,
@@ -122,12 +123,15 @@ class Workspace(QObject):
             job.failed.connect(self._messages.notify_error)
         return job
 
-    def counts_in(self) -> Literal["orders", "reads"]:
+    def counts_in(self) -> Literal["counts", "reads"]:
         """Return the worker that counts rows.
 
         Millions of them take seconds the first time: what is on the screen does not wait behind that.
         """
-        return "orders" if self.project is not None and self.project.row_count() > MANY else "reads"
+        if self.project is None:
+            return "reads"
+        rows = self.counts.rows if self.counts is not None else self.project.row_count()
+        return "counts" if rows > MANY else "reads"
 
     # --- following the project -----------------------------------------------------------------------------
 

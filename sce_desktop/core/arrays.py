@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float32]
 DoubleArray = NDArray[np.float64]
 IdArray = NDArray[np.int64]
+_SLICE = 250_000  # what stays in the cache of a processor
 
 
 def narrow(ids: IdArray) -> IdArray:
@@ -20,7 +21,60 @@ def narrow(ids: IdArray) -> IdArray:
     """
     if len(ids) and int(ids.max()) > np.iinfo(np.int32).max:
         return ids
-    return ids.astype(np.int32)
+    return ids.astype(np.int32, copy=False)
+
+
+def true_places(mask: NDArray[np.bool_]) -> IdArray:
+    """Return the places (m,) where ``mask`` (n,) is true, in half of the room that `numpy.flatnonzero` takes.
+
+    They are int32 where that holds them; see `narrow`.
+    """
+    if len(mask) > np.iinfo(np.int32).max:
+        return np.flatnonzero(mask)
+    found = np.empty(np.count_nonzero(mask), np.int32)
+    done = 0
+    for start in range(0, len(mask), _SLICE):
+        some = np.flatnonzero(mask[start : start + _SLICE])
+        found[done : done + len(some)] = some
+        found[done : done + len(some)] += start
+        done += len(some)
+    return found  # type: ignore[return-value]
+
+
+def looked_up(table: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
+    """Return ``table[places]`` (n,); numpy would make all places 64 bits wide first, here some at a time."""
+    found = np.empty(len(places), table.dtype)
+    for start in range(0, len(places), _SLICE):
+        found[start : start + _SLICE] = table[places[start : start + _SLICE]]
+    return found
+
+
+def counted(groups: NDArray[Any], size: int) -> NDArray[np.int64]:
+    """Return how often each number below ``size`` is in ``groups`` (n,), as `numpy.bincount` does."""
+    found = np.zeros(size, np.int64)
+    for start in range(0, len(groups), _SLICE):
+        found += np.bincount(groups[start : start + _SLICE], minlength=size)
+    return found
+
+
+def at_least(bound: float) -> np.float32:
+    """Return the number that a float32 reaches exactly where it reaches ``bound``, a float64.
+
+    Comparing ten million float32 with a float64 converts each of them.
+    """
+    found = np.float32(bound)
+    return found if np.float64(found) >= bound else np.nextafter(found, np.float32(np.inf))
+
+
+def at_most(bound: float) -> np.float32:
+    """Return the number that a float32 does not exceed exactly where it does not exceed ``bound``."""
+    found = np.float32(bound)
+    return found if np.float64(found) <= bound else np.nextafter(found, np.float32(-np.inf))
+
+
+def narrow_range(last: int) -> IdArray:
+    """Return the ids from 1 to ``last``, as `narrow` would make them."""
+    return np.arange(1, last + 1, dtype=np.int32 if last <= np.iinfo(np.int32).max else np.int64)
 
 
 class ManyRows(Sequence[int]):

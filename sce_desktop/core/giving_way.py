@@ -56,6 +56,11 @@ def is_answering() -> bool:
     return _answering
 
 
+def is_held_up() -> bool:
+    """Whether work waits for an answer now: one has begun, not longer ago than `MOST_S`, and is not there."""
+    return _answering and time.monotonic() - _since < MOST_S
+
+
 def give_way() -> None:
     """Wait until the window has answered, `MOST_S` after it began at most; at once if it does not answer.
 

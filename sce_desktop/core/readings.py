@@ -63,6 +63,15 @@ class ColumnValues:
     kind: Kind  # what the whole column reads as
 
 
+WAYS = (
+    Reading(Kind.NUMBER),
+    Reading(Kind.NUMBER, decimal_comma=True),
+    Reading(Kind.DATE),
+    Reading(Kind.DATE, day_first=True),
+)
+"""In the order in which they are tried; what none of them reads is text."""
+
+
 def reading_of(cells: Collection[str]) -> Reading:
     """Return how ``cells`` read as a whole: one that is no number and no date makes them texts.
 
@@ -73,13 +82,7 @@ def reading_of(cells: Collection[str]) -> Reading:
 
 def read_all(cells: Collection[str]) -> tuple[Reading, list[float]]:
     """Return what `reading_of` does, and the value of each cell: NaN for blank ones, and for all in texts."""
-    ways = (
-        Reading(Kind.NUMBER),
-        Reading(Kind.NUMBER, decimal_comma=True),
-        Reading(Kind.DATE),
-        Reading(Kind.DATE, day_first=True),
-    )
-    for way in ways:
+    for way in WAYS:
         values: list[float] = []
         for cell in cells:
             value = way.value(cell)

@@ -84,23 +84,6 @@ def chosen(probabilities: FloatArray, *, threshold: float | None = None) -> NDAr
     return result
 
 
-def rare_label(best: IdArray, confidence: FloatArray, decided: IdArray) -> IdArray:
-    """Return the places (n,), labels with the fewest decided rows first, taking turns.
-
-    Within a label its surest rows lead, so that a label without examples soon has some.
-
-    Args:
-        best: (n,) the best label of each undecided row.
-        confidence: (n,) its probability.
-        decided: (K,) how many rows were decided for each label.
-    """
-    order = np.lexsort((-confidence, best))
-    sizes = np.bincount(best, minlength=len(decided))
-    starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
-    turn = np.arange(len(order)) - starts + decided[best[order]]
-    return order[np.lexsort((-confidence[order], turn))]
-
-
 def balance_labels(probabilities: FloatArray, beta: float = 0.5) -> FloatArray:
     """Return ``probabilities`` (n, K) with the table's own lean towards some labels partly taken away.
 

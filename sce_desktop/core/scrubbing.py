@@ -10,6 +10,8 @@ people send to others. So nothing is searched for texts to take out; only this i
 - of other libraries the name of the logger or the kind of the warning, never the message;
 - Qt's messages, without what they put in quotation marks.
 
+What people copy into a report names no files either (``files=False``): there paths are "…", too.
+
 Everything else is written as "…". A test sows a marker into every path (tests/e2e/test_private_day.py).
 """
 
@@ -33,16 +35,17 @@ _OURS: Final = "sce_desktop"
 _FILES: Final = frozenset(("path", "file", "folder", "copy"))
 """Placeholders of our sentences that name nothing but files."""
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^']*'|“[^”]*”|‘[^’]*’", re.DOTALL)
+_PATH: Final = re.compile(r"\S*[/\\]\S*")
 _WARNING: Final = re.compile(r"(?P<path>.*?):(?P<line>\d+): (?P<kind>\w+): ", re.DOTALL)
 _MOST_FRAMES: Final = 30  # at each end of a traceback
 _PACKAGE_PARENT: Final = Path(__file__).parents[2]
 
 
-def shown(value: object) -> str:
-    """Return ``value`` as far as it may be written down."""
+def shown(value: object, *, files: bool = True) -> str:
+    """Return ``value`` as far as it may be written down; without ``files`` no path and no file name of it."""
     if isinstance(value, Message):
         allowed = {
-            name: str(one) if name in _FILES and isinstance(one, str) else shown(one)
+            name: str(one) if files and name in _FILES and isinstance(one, str) else shown(one, files=files)
             for name, one in value.values.items()
         }
         with contextlib.suppress(
@@ -50,16 +53,18 @@ def shown(value: object) -> str:
         ):  # a placeholder with a format of its own
             return value.template.format(**allowed) if allowed else str.__str__(value)
         return HIDDEN
-    if isinstance(value, Safe | Path | Number) or value is None:
+    if isinstance(value, Safe | Number) or value is None:
         return str(value)
+    if isinstance(value, Path):
+        return str(value) if files else HIDDEN
     if isinstance(value, BaseException):
-        return describe(value)
+        return describe(value, files=files)
     return HIDDEN
 
 
-def describe(error: BaseException) -> str:
+def describe(error: BaseException, *, files: bool = True) -> str:
     """Return what may be written down of ``error`` and of what led to it, in one line."""
-    return " < ".join(_one(link) for link in _chain(error))
+    return " < ".join(_one(link, files=files) for link in _chain(error))
 
 
 def trace(error: BaseException, *, files: bool = True) -> str:
@@ -76,31 +81,32 @@ def trace(error: BaseException, *, files: bool = True) -> str:
     return "\nthen\n".join(reversed(parts))
 
 
-def log_line(record: logging.LogRecord) -> str:
+def log_line(record: logging.LogRecord, *, files: bool = True) -> str:
     """Return what may be written down of a log record; its traceback is apart."""
     logger = record.name.partition(".")[0]
     if logger == _OURS:
-        return _filled(str(record.msg), record.args)
+        return _filled(str(record.msg), record.args, files=files)
     if record.name == "py.warnings":
         found = _WARNING.match(record.getMessage())
-        return f"{found['kind']} at {_short(Path(found['path']))}:{found['line']}" if found else HIDDEN
+        return f"{found['kind']} at {short_path(Path(found['path']))}:{found['line']}" if found else HIDDEN
     if logger == "qt":
-        return _QUOTED.sub(HIDDEN, record.getMessage())
+        message = _QUOTED.sub(HIDDEN, record.getMessage())
+        return message if files else _PATH.sub(HIDDEN, message)
     return HIDDEN
 
 
-def _filled(template: str, args: Any) -> str:
+def _filled(template: str, args: Any, *, files: bool) -> str:
     if not args:
         return template
     with contextlib.suppress(TypeError, ValueError, LookupError):
         if isinstance(args, dict):
-            return template % {name: _formatted(value) for name, value in args.items()}
-        return template % tuple(_formatted(value) for value in args)
+            return template % {name: _formatted(value, files=files) for name, value in args.items()}
+        return template % tuple(_formatted(value, files=files) for value in args)
     return template
 
 
-def _formatted(value: object) -> object:
-    return value if isinstance(value, Number) else shown(value)
+def _formatted(value: object, *, files: bool) -> object:
+    return value if isinstance(value, Number) else shown(value, files=files)
 
 
 def _chain(error: BaseException) -> list[BaseException]:
@@ -113,14 +119,15 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _one(error: BaseException) -> str:
+def _one(error: BaseException, *, files: bool = True) -> str:
     kind = type(error).__qualname__
     if isinstance(error, UserError):
         said = error.args[0] if error.args else None
-        return f"{kind}: {shown(said)}" if isinstance(said, Message | Safe) else kind
+        return f"{kind}: {shown(said, files=files)}" if isinstance(said, Message | Safe) else kind
     if isinstance(error, OSError) and error.errno is not None:
         name = errno.errorcode.get(error.errno, str(error.errno))
-        file = f" {os.fsdecode(error.filename)}" if isinstance(error.filename, str | bytes | Path) else ""
+        named = files and isinstance(error.filename, str | bytes | Path)
+        file = f" {os.fsdecode(error.filename)}" if named else ""
         return f"{kind}: {name}{file}"
     cause = getattr(error, "orig", error)  # SQLAlchemy's, which wraps SQLite's
     code = getattr(cause, "sqlite_errorname", None)
@@ -128,11 +135,11 @@ def _one(error: BaseException) -> str:
 
 
 def _place(frame: traceback.FrameSummary) -> str:
-    return f"  {_short(Path(frame.filename))}:{frame.lineno} in {frame.name}\n      {frame.line or ''}\n"
+    return f"  {short_path(Path(frame.filename))}:{frame.lineno} in {frame.name}\n      {frame.line or ''}\n"
 
 
-def _short(path: Path) -> str:
-    """The path only from the package or site-packages on."""
+def short_path(path: Path) -> str:
+    """Return the path only from the package or site-packages on; elsewhere the file's name."""
     with contextlib.suppress(ValueError):
         path = path.relative_to(_PACKAGE_PARENT)
     parts = path.parts

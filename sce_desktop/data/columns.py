@@ -20,6 +20,9 @@ class Numbers:
     values: NDArray[np.float32]
     present: NDArray[np.bool_]
 
+    def __len__(self) -> int:
+        return len(self.values)
+
     def cells(self) -> list[float | None]:
         """Return the column as `write_table` takes cells, with 9 significant digits."""
         found = rounded(self.values).astype(object)

@@ -1,35 +1,43 @@
 """Many probabilities as text at once: the 9 significant digits that bring a float32 back unchanged.
 
-The same digits as ``format(value, ".9g")``, by whole numbers instead of a call for each value: a float32 is
-M * 2**E, so its first nine digits are M * 5**k shifted by -(E + k) bits, which 64 bits hold down to 1e-9.
-Rarer values (below that, from 1 up, NaN) are formatted one by one.
+The same digits as ``format(value, ".9g")``, by a multiplication in float64 instead of a call for each value:
+its error is less than a millionth of the last digit, so it can matter only where the rest of the number is
+close to a half. Such values, and the rarer ones (0, from 1 up, NaN), are formatted one by one.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-Bytes = NDArray[np.uint8]
-
 _DIGITS: Final = 9
-_SMALLEST: Final = -9  # decimal exponent
-_DECADES: Final = np.array([float(f"1e{exponent}") for exponent in range(_SMALLEST, 0)])
-_FIVES: Final = np.array([5 ** (_DIGITS - 1 - e) for e in range(_SMALLEST, 0)], np.uint64)
-_TENS: Final = np.array([float(10 ** (_DIGITS - 1 - e)) for e in range(_SMALLEST, 0)])
+_SMALLEST: Final = -38  # decimal exponent: that of the smallest float32 that has all its digits
+_DECADES: Final = np.array([float(f"1e{exponent}") for exponent in range(_SMALLEST, 2)])
+_TENS: Final = np.array([float(f"1e{_DIGITS - 1 - exponent}") for exponent in range(_SMALLEST, 1)])
+_EXACT: Final = _DIGITS - 1 - 22 - _SMALLEST  # the first decade whose power of ten float64 holds exactly
+_CLOSE: Final = 0.4999  # to a half
+_OF_BITS: Final = np.array(  # the decade in which the numbers with an exponent of a float32 begin
+    [min(max(math.floor((bits - 127) * math.log10(2)) - _SMALLEST, 0), len(_TENS) - 1) for bits in range(256)]
+)
 _TRIPLES: Final = np.array([list(f"{number:03d}".encode()) for number in range(1000)], np.uint8)
 _FIXED_FROM: Final = -4  # decimal exponent from which up no "e" is written
-_WIDTH: Final = 17  # bytes: the longest text and the delimiter behind it
-_ONE: Final = np.uint64(1)
+_AT_ONCE: Final = 8_192  # values: what is made of them stays in the processor's cache
+
+# All that a number may be written with, in its order: the nine digits stand for the zeros from place 5 on,
+# the exponent for the last zero, the delimiter for the comma. Which of it is written depends on the form.
+_SIGNS: Final = np.frombuffer(b"0.0000.00000000e-00,", np.uint8)
+_FIRST, _POINT, _EXPONENT = 5, 6, 15
+_FORMS: Final = len(_TENS) - 1  # decades below 1
 
 
 def rounded(values: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return ``values`` (n,) with 9 significant digits: what their texts would be read as."""
     decades, digits, usual = _digits(values)
     result = digits / _TENS[decades]
-    for place in np.flatnonzero(~usual).tolist():
+    for place in np.flatnonzero(~usual | (decades < _EXACT)).tolist():
         result[place] = float(f"{float(values[place]):.9g}")
     return result
 
@@ -39,75 +47,85 @@ def joined(matrix: NDArray[np.float32], delimiter: str) -> list[str]:
     rows, width = matrix.shape
     if not rows:
         return []
-    out, lengths = _texts(np.ascontiguousarray(matrix, np.float32).ravel())
-    out[np.arange(len(out)), lengths] = ord(delimiter)
-    lengths += 1
-    text = out[np.arange(_WIDTH) < lengths[:, None]].tobytes().decode("ascii")
+    values = np.ascontiguousarray(matrix, np.float32).ravel()
+    parts = [
+        _texts(values[start : start + _AT_ONCE], ord(delimiter)) for start in range(0, len(values), _AT_ONCE)
+    ]
+    text = b"".join([part for part, _ in parts]).decode("ascii")
+    lengths = np.concatenate([part for _, part in parts])
     ends = np.cumsum(lengths.reshape(rows, width).sum(axis=1)).tolist()
     return [text[start : end - 1] for start, end in zip([0, *ends], ends, strict=False)]
 
 
-def _digits(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.bool_]]:
+def _digits(values: NDArray[np.float32]) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Return the decade of each value (n,), its nine digits as a number, and whether these are right."""
-    bits = np.ascontiguousarray(values, np.float32).view(np.uint32)
-    usual = (values >= _DECADES[0]) & (values < 1)
-    bits = np.where(usual, bits, np.float32(0.5).view(np.uint32))
-    decades = np.searchsorted(_DECADES, bits.view(np.float32).astype(np.float64), side="right") - 1
-    mantissa = (bits & np.uint32(0x7FFFFF) | np.uint32(0x800000)).astype(np.uint64)
-    tens = _DIGITS - 1 - (decades + _SMALLEST)
-    shift = (150 - (bits >> np.uint32(23)).astype(np.int64) - tens).astype(np.uint64)
-    product = mantissa * _FIVES[decades]
-    digits = product >> shift
-    left = product - (digits << shift)
-    half = _ONE << (shift - _ONE)
-    digits += (left > half) | ((left == half) & (digits & _ONE == 1))  # ties to even, as C does
-    usual &= digits < 10**_DIGITS
+    values = np.ascontiguousarray(values, np.float32)
+    usual = (values >= np.float32(1.2e-38)) & (values < 1)
+    wide = np.where(usual, values, np.float32(0.5)).astype(np.float64)
+    decades = _OF_BITS.take(values.view(np.uint32) >> np.uint32(23) & np.uint32(0xFF))
+    decades[~usual] = _FORMS - 1
+    decades += wide >= _DECADES.take(decades + 1)
+    scaled = wide * _TENS.take(decades)
+    digits = np.rint(scaled)
+    usual &= (np.abs(scaled - digits) < _CLOSE) & (digits < 10**_DIGITS)
     return decades, digits, usual
 
 
-def _texts(values: NDArray[np.float32]) -> tuple[Bytes, NDArray[np.int64]]:
-    """Return the text of each value (n, _WIDTH), from the left, and its length (n,)."""
+def _texts(values: NDArray[np.float32], delimiter: int) -> tuple[bytes, NDArray[np.int64]]:
+    """Return the texts of ``values`` (n,) with a delimiter behind each, and how long each is with it (n,)."""
     decades, digits, usual = _digits(values)
-    upper, lower = np.divmod(np.where(usual, digits, 0).astype(np.uint32), np.uint32(1000))
-    source = np.empty((len(values), _DIGITS + len(_SIGNS)), np.uint8)
-    source[:, 0:3] = _TRIPLES.take(upper // np.uint32(1000), axis=0)
-    source[:, 3:6] = _TRIPLES.take(upper % np.uint32(1000), axis=0)
-    source[:, 6:9] = _TRIPLES.take(lower, axis=0)
-    source[:, _DIGITS:] = _SIGNS
-    zeros = np.argmax(source[:, _DIGITS - 1 :: -1] != ord("0"), axis=1)  # at the end
-    forms = decades * _DIGITS + zeros
-    places = _PLACES.take(forms, axis=0)
-    places += (np.arange(len(values)) * source.shape[1])[:, None]
-    out, lengths = source.ravel().take(places), _LENGTHS.take(forms)
+    whole = np.where(usual, digits, 0).astype(np.uint32)
+    upper, lower = np.divmod(whole, np.uint32(1000))
+    leading = _TRIPLES.take(upper // np.uint32(1000), axis=0)
+    out = np.empty((len(values), len(_SIGNS)), np.uint8)
+    out[:] = _SIGNS
+    out[:, _FIRST] = leading[:, 0]
+    out[:, _POINT + 1 : _POINT + 3] = leading[:, 1:]
+    out[:, _POINT + 3 : _POINT + 6] = _TRIPLES.take(upper % np.uint32(1000), axis=0)
+    out[:, _POINT + 6 : _EXPONENT] = _TRIPLES.take(lower, axis=0)
+    out[:, -3:-1] = _EXPONENTS.take(decades, axis=0)
+    out[:, -1] = delimiter
+    forms = decades * _DIGITS + _zeros_at_end(whole)
+    written, lengths = _WRITTEN.take(forms, axis=0), _LENGTHS.take(forms)
     rare = np.flatnonzero(~usual)
     if len(rare):
-        texts = [f"{value:.9g}".encode() for value in values[rare].tolist()]
-        out[rare] = np.array(texts, f"S{_WIDTH}").view(np.uint8).reshape(-1, _WIDTH)
+        texts = [f"{value:.9g}{chr(delimiter)}".encode() for value in values[rare].tolist()]
+        out[rare] = np.array(texts, f"S{len(_SIGNS)}").view(np.uint8).reshape(-1, len(_SIGNS))
         lengths[rare] = list(map(len, texts))
-    return out, lengths
+        written[rare] = np.arange(len(_SIGNS)) < lengths[rare, None]
+    return out[written].tobytes(), lengths
 
 
-def _forms() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return for each decade and number of zeros at the end which digits and signs are written, and how many.
+def _zeros_at_end(digits: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return how many zeros each of the numbers (n,) ends with, no more than all digits but one."""
+    zeros = np.zeros(len(digits), np.int64)
+    places = np.arange(len(digits))
+    for count in range(1, _DIGITS):
+        places = places[digits[places] % np.uint32(10**count) == 0]
+        zeros[places] = count
+    return zeros
 
-    Shapes (decades * digits, _WIDTH), places in a row of ``source`` in `_texts`, and (decades * digits,).
+
+def _forms() -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    """Return for each decade and number of zeros at the end which of `_SIGNS` are written, and how many.
+
+    Shapes (decades * digits, signs) and (decades * digits,).
     """
-    at = {sign: _DIGITS + place for place, sign in enumerate(bytes(_SIGNS).decode())}
-    places = np.zeros((len(_DECADES) * _DIGITS, _WIDTH), np.int64)
-    lengths = np.zeros(len(places), np.int64)
+    written = np.zeros((_FORMS * _DIGITS, len(_SIGNS)), np.bool_)
     for exponent in range(_SMALLEST, 0):
         for zeros in range(_DIGITS):
-            digits = list(range(_DIGITS - zeros))
+            form = written[(exponent - _SMALLEST) * _DIGITS + zeros]
+            form[[_FIRST, -1]] = True
+            form[_POINT + 1 : _EXPONENT - zeros] = True
             if exponent >= _FIXED_FROM:
-                written = [at[sign] for sign in "0." + "0" * (-exponent - 1)] + digits
+                form[: 1 - exponent] = True  # "0." and the zeros behind it
             else:
-                point = [at["."]] if zeros < _DIGITS - 1 else []
-                written = [0, *point, *digits[1:], *(at[sign] for sign in f"e-{-exponent:02d}")]
-            form = (exponent - _SMALLEST) * _DIGITS + zeros
-            places[form, : len(written)] = written
-            lengths[form] = len(written)
-    return places, lengths
+                form[_POINT] = zeros < _DIGITS - 1
+                form[_EXPONENT:] = True
+    return written, written.sum(axis=1)
 
 
-_SIGNS: Final = np.frombuffer(b"0.e-56789", np.uint8)
-_PLACES, _LENGTHS = _forms()
+_EXPONENTS: Final = np.array(
+    [list(f"{-exponent:02d}".encode()) for exponent in range(_SMALLEST, 0)], np.uint8
+)
+_WRITTEN, _LENGTHS = _forms()

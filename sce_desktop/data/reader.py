@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from sce_desktop.core.column_rows import ColumnRows
 from sce_desktop.core.i18n import ngettext, number
 from sce_desktop.core.limits import MAX_CHUNK_TEXT
 from sce_desktop.core.limits import MAX_COLUMNS as MAX_COLUMNS
@@ -19,6 +20,7 @@ from sce_desktop.data.doubts import encoding_doubt
 Cells = tuple[Cell, ...]
 
 _BATCH_CELLS = 2_000_000
+_BULK_BYTES = 8_000_000  # of rows by column in a batch
 
 MAX_PROBLEMS = 1000
 """So many problems are kept with their lines; all of them are counted."""
@@ -47,6 +49,7 @@ class Table(ABC):
         self.annotated = False  # a file of another annotation tool: who labelled what is in columns of ours
         self.types: ColumnTypes | None = None  # of the columns, where the format has other than texts
         self._problems: list[TableProblem] = []
+        self._by_column = False  # this pass may yield `ColumnRows`
 
     @property
     def problems(self) -> list[TableProblem]:
@@ -63,35 +66,44 @@ class Table(ABC):
         Progress counts rows; the total is an estimate until the end is reached. Raises UserError where the
         file cannot be read on, Cancelled where ``progress`` says so.
         """
-        progress = progress or SilentProgress()
-        self._forget_problems()
-        yield from self._batched(self._chunks(progress), size, progress)
+        self._by_column = False
+        for batch in self._batches(size, progress or SilentProgress()):
+            assert isinstance(batch, list)
+            yield batch
 
-    def _batched(
-        self, chunks: Iterator[tuple[list[Cells], float]], size: int, progress: Progress
-    ) -> Generator[list[Cells], None, None]:
-        size = self.batch_size(size)
+    def bulk_batches(
+        self, size: int = 5000, progress: Progress | None = None
+    ) -> Generator[Sequence[Cells], None, None]:
+        """Yield the same rows for who stores them as they are: as `ColumnRows` where that is faster.
+
+        Some of these batches are larger or smaller than ``size``.
+        """
+        self._by_column = True
+        yield from self._batches(size, progress or SilentProgress())
+
+    def _batches(
+        self,
+        size: int,
+        progress: Progress,
+        chunks: Iterator[tuple[list[Cells] | ColumnRows, float]] | None = None,
+    ) -> Iterator[list[Cells] | ColumnRows]:
+        """Yield all rows, or those of ``chunks``, whose problems are added to those that are known."""
+        gathered = _Gathered(self.batch_size(size))
+        if chunks is None:
+            self._forget_problems()
+            chunks = self._chunks(progress)
         done = 0
-        buffer: list[Cells] = []
-        characters = 0
         for chunk, fraction in chunks:
             progress.check()
-            buffer += chunk
-            characters += _characters(chunk)
-            while len(buffer) >= size or characters > MAX_CHUNK_TEXT:
-                batch = buffer[:size]
+            for batch in gathered.add(chunk):
                 yield batch
-                del buffer[:size]
                 done += len(batch)
-                characters -= _characters(batch)
-                total = round((done + len(buffer)) / fraction) if fraction else self.estimated_rows
+                total = round((done + gathered.rows) / fraction) if fraction else self.estimated_rows
                 progress.report(done, total, stage="reading")
                 progress.check()
-                if not buffer:
-                    break
-        if buffer:
-            yield buffer
-            done += len(buffer)
+        for batch in gathered.rest():
+            yield batch
+            done += len(batch)
         progress.report(done, done, stage="reading")
 
     def batch_size(self, wanted: int) -> int:
@@ -110,8 +122,11 @@ class Table(ABC):
         return found
 
     @abstractmethod
-    def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells], float]]:
-        """Yield some rows and which fraction of the file has been read by then (0: unknown)."""
+    def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells] | ColumnRows, float]]:
+        """Yield some rows and which fraction of the file has been read by then (0: unknown).
+
+        `ColumnRows` are for `bulk_batches` alone.
+        """
 
     def _find_encoding(self, size: int, chosen: str | None) -> str:
         """Return the encoding of a text file, which is guessed unless it was chosen; doubts are reported."""
@@ -133,6 +148,51 @@ class Table(ABC):
         if len(self._problems) < MAX_PROBLEMS:
             said = message if isinstance(message, str) else message()
             self._problems.append(TableProblem(line, said, option))
+
+
+class _Gathered:
+    """Brings chunks of rows to batches of ``size`` rows, or fewer where their texts are long."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._listed: list[Cells] = []
+        self._characters = 0  # of those
+        self._parts: list[ColumnRows] = []
+
+    @property
+    def rows(self) -> int:
+        """How many rows have been added that are in no batch yet."""
+        return len(self._listed) + sum(map(len, self._parts))
+
+    def add(self, chunk: list[Cells] | ColumnRows) -> Iterator[list[Cells] | ColumnRows]:
+        """Take more rows; yield the batches that are full."""
+        if isinstance(chunk, ColumnRows):
+            if self._listed:
+                yield from self.rest()
+            self._parts.append(chunk)
+            if self.rows >= self._size or sum(part.nbytes for part in self._parts) > _BULK_BYTES:
+                yield from self.rest()
+            return
+        if self._parts:
+            yield from self.rest()
+        self._listed += chunk
+        self._characters += _characters(chunk)
+        while len(self._listed) >= self._size or self._characters > MAX_CHUNK_TEXT:
+            batch = self._listed[: self._size]
+            del self._listed[: self._size]
+            self._characters -= _characters(batch)
+            yield batch
+            if not self._listed:
+                break
+
+    def rest(self) -> Iterator[list[Cells] | ColumnRows]:
+        """Yield what is left."""
+        listed, parts = self._listed, self._parts
+        self._listed, self._characters, self._parts = [], 0, []
+        if listed:
+            yield listed
+        if parts:
+            yield ColumnRows.joined(parts)
 
 
 def _characters(rows: list[Cells]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Row
@@ -20,8 +21,9 @@ from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
-from sce_desktop.store.content import importing, rows, search, select
+from sce_desktop.store.content import importing, row_columns, rows, search, select
 from sce_desktop.store.content.columns import ColumnCache
+from sce_desktop.store.content.row_columns import RowColumns
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
@@ -232,17 +234,23 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
             return rows.counts(connection).duplicates
 
     def row_ids(
-        self, query: RowQuery | None = None, progress: Progress | None = None, *, draft: bool = False
+        self,
+        query: RowQuery | None = None,
+        progress: Progress | None = None,
+        *,
+        draft: bool = False,
+        compact: bool = False,
     ) -> IdArray:
         """Return the ids (n,) that ``query`` asks for in its order; all in file order without one.
 
         ``progress`` is told how far it is where a column or all lengths have to be read first (`must_read`).
         ``draft``: rows that have no score yet are filtered and ordered by their draft, but for final labels
-        and for disagreements of models.
+        and for disagreements of models. ``compact``: int32 where that holds the ids (`arrays.narrow`).
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.row_ids(connection, query or RowQuery(), scored, self._columns, progress)
+            found = select.row_ids(connection, query or RowQuery(), scored, self._columns, progress)
+        return found if compact else found.astype(np.int64, copy=False)
 
     def must_read(self, query: RowQuery) -> bool:
         """Whether `row_ids` would have to read a column, the length or the hash of every row."""
@@ -261,17 +269,22 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         count: int,
         *,
         least: int,
+        near: int | None = None,
         draft: bool = False,
         progress: Progress | None = None,
-    ) -> tuple[IdArray, int]:
-        """Return at least the first ``count`` of what `row_ids` returns, and how many there are in all.
+    ) -> tuple[IdArray, int | None]:
+        """Return the first of what `row_ids` returns, ``count`` at least, and how many there are in all.
 
-        All of them where there are fewer than ``least``, or where the order knows no shorter way. ``draft``
-        as for `row_ids`.
+        All of them where there are fewer than ``least``, where the order knows no shorter way, or where the
+        row ``near`` is among the others. Where texts of many rows have to be read some rows come, or none
+        yet, and None: how many there are is not known. Ids are int32 where that holds them; ``draft`` as for
+        `row_ids`.
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
-            return select.first_ids(connection, query, scored, self._columns, count, least, progress)
+            return select.first_ids(
+                connection, query, scored, self._columns, count, least, progress, near=near
+            )
 
     def reading(self, column: int) -> Reading:
         """Return how a column reads as a whole. IndexError if there is none at that 0-based place."""
@@ -296,6 +309,11 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         """Return the rows with ``ids`` in their order. KeyError if one does not exist."""
         with self._database.read() as connection:
             return rows.fetch(connection, ids)
+
+    def row_columns(self, ids: Ids) -> RowColumns:
+        """Return the rows with ``ids`` in their order by column. KeyError if one does not exist."""
+        with self._database.read() as connection:
+            return row_columns.fetch(connection, ids)
 
     def cell_types(self, ids: Ids) -> dict[int, str]:
         """Return what the cells of ``ids`` were, a letter of `CellType` a cell; rows of texts are absent."""

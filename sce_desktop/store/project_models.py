@@ -9,6 +9,7 @@ import numpy as np
 from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.i18n import _
+from sce_desktop.core.query import FinalSource
 from sce_desktop.core.runs import KeptModel, ModelKind, Run, Scores
 from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.core.versions import ModelVersion
@@ -98,6 +99,11 @@ class ModelMethods:
         """
         with self._database.read() as connection:
             return final.sources(connection, run_id, threshold, self._scored)
+
+    def final_counts(self, run_id: int | None) -> dict[FinalSource, int]:
+        """Return how many rows with text have their final label from each source; see `final_sources`."""
+        with self._database.read() as connection:
+            return final.source_counts(connection, run_id, self._scored)
 
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""

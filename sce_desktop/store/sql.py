@@ -38,6 +38,8 @@ def last_row_id() -> sa.ScalarSelect[Any]:
 
 def json_ids(ids: Ids) -> str:
     """Return ``ids`` as the text that ``json_each`` takes."""
+    if isinstance(ids, np.ndarray):  # a third of the time
+        return "[" + ",".join(map(str, ids.astype(np.int64).tolist())) + "]"
     return "[" + ",".join(str(int(id_)) for id_ in ids) + "]"
 
 

@@ -1,10 +1,10 @@
 """``python -m tests.benchmarks [PART ...]``: measure this machine and print; nothing is asserted.
 
 Parts: embed, score, import, encodings, store, window, finetune, epochs, review, edits, adding (these if none
-is named), repair, relabel, columns, soak, million, ten-million, ray (with the extra [ray]), ray-files; and
-findings, final, queues, languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors, which
-need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled set,
-review is one in focus mode.
+is named), start, repair, relabel, columns, soak, million, ten-million, ray (with the extra [ray]), ray-files;
+and findings, final, queues, languages, why, clusters, draft, embed-gpu, gpus, large-finetune, half-vectors,
+which need ``--data``, the labelled sets; embed-gpu and gpus NVIDIA GPUs too. With ``--data FILE``, a labelled
+set, review is one in focus mode.
 """
 
 from __future__ import annotations
@@ -24,13 +24,15 @@ DATA_PARTS = (
     "half-vectors",
 )
 OWN_PARTS = (
-    *("repair", "relabel", "columns", "soak", "million", "ten-million"),
+    *("start", "repair", "relabel", "columns", "soak", "million", "ten-million"),
     *("ray", "ray-files"),
 )  # run when they are named
 
 
 def main() -> None:
     """Run the parts that were asked for."""
+    from tests.benchmarks import gpus, tables
+
     parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=" ".join(PARTS + OWN_PARTS + DATA_PARTS))
     parser.add_argument("--model", default="sce-mini", help="name or folder of the model to score with")
@@ -46,6 +48,10 @@ def main() -> None:
         type=int,
         default=1_000_000,
         help="rows of the generated table (import, columns, gpus, ray, ray-files)",
+    )
+    parser.add_argument("--steps", nargs="+", default=(), choices=tables.STEPS, help="of them (import)")
+    parser.add_argument(
+        "--folder", type=Path, help="its table and projects are kept, and used again (import)"
     )
     parser.add_argument("--files", type=int, default=40, help="tables of each kind (encodings)")
     parser.add_argument("--window-rows", type=int, default=20_000, help="rows of the table (window)")
@@ -67,7 +73,7 @@ def main() -> None:
     )
     parser.add_argument("--large-labels", type=int, default=20, help="labels (million, ten-million)")
     parser.add_argument("--several", action="store_true", help="several labels a row (million, ten-million)")
-    parser.add_argument("--times", type=int, default=5, help="an action is repeated (million, ten-million)")
+    parser.add_argument("--times", type=int, default=5, help="of each (start, million, ten-million)")
     parser.add_argument("--project", type=Path, help="made before, or to be kept (million, ten-million)")
     parser.add_argument("--pictures", type=Path, help="folder for screenshots (million, ten-million)")
     parser.add_argument("--minutes", type=float, default=10.0, help="of labelling (soak)")
@@ -98,8 +104,6 @@ def main() -> None:
     )
     parser.add_argument("--ray-workers", type=int, default=2, help="of the cluster (ray)")
     parser.add_argument("--words", type=int, default=0, help="of a text at most; 0: all (ray)")
-    from tests.benchmarks import gpus
-
     gpus.add_options(parser)
     args = parser.parse_args()
     known = PARTS + OWN_PARTS + DATA_PARTS
@@ -129,8 +133,8 @@ def main() -> None:
         review,
         score,
         soak,
+        start,
         store,
-        tables,
         why,
         window,
     )
@@ -143,7 +147,7 @@ def main() -> None:
         elif part == "score":
             score.run(model=args.model, label_counts=args.labels, seconds=args.seconds)
         elif part == "import":
-            tables.run(rows=args.rows)
+            tables.run(rows=args.rows, steps=args.steps, folder=args.folder)
         elif part == "encodings":
             encodings.run(files=args.files)
         elif part == "store":
@@ -194,6 +198,8 @@ def main() -> None:
             edits.run(rows=args.review_rows)
         elif part == "repair":
             repair.run(rows=args.repair_rows)
+        elif part == "start":
+            start.run(times=args.times)
         elif part == "relabel":
             relabel.run(rows=args.relabel_rows)
         elif part == "soak":

@@ -8,12 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import CellFilter, FinalSource, RowOrder, RowQuery, RowState
 from tests.benchmarks.large_project import COMMON_WORD, RARE_WORD
 from tests.benchmarks.large_window import Driver
 
 MILLION: Final = 1_000_000
+VECTORS: Final = 50_000  # rows that have one, for the map
 
 
 def opening(driver: Driver, path: Path) -> None:
@@ -86,20 +89,13 @@ def columns(driver: Driver, _folder: Path) -> None:
     """Sort by columns of the user's own: the first time reads all of their cells, with a progress."""
     from sce_desktop.controllers.queries import order_by_own
 
-    navigation = driver.program.controllers.navigation
-    title = _("Finding rows")
     for number in range(driver.times + 1):
         for place in (2, 3, 4, 0):
             query = order_by_own(RowQuery(), place)
             if number:
                 driver.query("order: own column", lambda query=query: query)
                 continue
-            driver.act(
-                f"order: own column {place}, first time, to a progress",
-                partial(navigation.set_query, query),
-                lambda start: _job(driver, title) or driver.shown(start),
-                whole=lambda: _no_job(driver, title),
-            )
+            driver.query(f"order: own column {place}, first time", lambda query=query: query)
             driver.picture(f"column-{place}")
     driver.query("(file order)", RowQuery)
 
@@ -120,7 +116,7 @@ def _steps(driver: Driver, what: str) -> None:
 
 
 def filtering(driver: Driver, _folder: Path) -> None:
-    """Every filter, and searches for what is rare, common, short and not there."""
+    """Every filter that arrays and indexes answer."""
     workspace = driver.program.controllers.workspace
     main, other = workspace.runs[0].id, workspace.runs[-1].id
     label = workspace.labels[1].id or 0
@@ -135,32 +131,48 @@ def filtering(driver: Driver, _folder: Path) -> None:
         "no duplicates": RowQuery(duplicate=False),
         "with text": RowQuery(blank=False),
         "without text": RowQuery(blank=True),
-        "value of a column": RowQuery(cells=(CellFilter(2, ("land 7",)),)),
-        "range of a column": RowQuery(cells=(CellFilter(3, low="10", high="20"),)),
-        "column contains": RowQuery(cells=(CellFilter(2, contains="and 7"),)),
         "unlabelled, least certain": RowQuery(
             state=RowState.UNLABELLED, run_id=main, order=RowOrder.CONFIDENCE
         ),
         "predicted label, most certain": RowQuery(
             run_id=main, predicted_ids=(label,), order=RowOrder.CONFIDENCE, descending=True
         ),
-        "search: rare word": RowQuery(search=RARE_WORD),
-        "search: common word": RowQuery(search=COMMON_WORD),
-        "search: two letters": RowQuery(search="zu"),
-        "search: not there": RowQuery(search="qqqxyz"),
-        "search in common, predicted": RowQuery(search=COMMON_WORD, run_id=main, predicted_ids=(label,)),
     }
+    _filter(driver, filters)
+
+
+def searching(driver: Driver, _folder: Path) -> None:
+    """Searches for what is rare, common, short and absent, and filters by columns: rows are read for them."""
+    workspace = driver.program.controllers.workspace
+    main = workspace.runs[0].id
+    label = workspace.labels[1].id or 0
+    _filter(
+        driver,
+        {
+            "search: rare word": RowQuery(search=RARE_WORD),
+            "search: common word": RowQuery(search=COMMON_WORD),
+            "search: two letters": RowQuery(search="zu"),
+            "search: not there": RowQuery(search="qqqxyz"),
+            "search in common, predicted": RowQuery(search=COMMON_WORD, run_id=main, predicted_ids=(label,)),
+            "value of a column": RowQuery(cells=(CellFilter(2, ("land 7",)),)),
+            "range of a column": RowQuery(cells=(CellFilter(3, low="10", high="20"),)),
+            "column contains": RowQuery(cells=(CellFilter(2, contains="and 7"),)),
+        },
+    )
+
+
+def _filter(driver: Driver, filters: dict[str, RowQuery]) -> None:
     for number in range(driver.times):
         for name, query in filters.items():
             first = ", first time" if not number else ""
             driver.query(f"filter: {name}{first}", lambda query=query: query)
-            if not number and name.startswith(("search: common", "unlabelled,")):
+            if not number and name.startswith(("search", "unlabelled,", "value")):
                 driver.picture(f"filter-{name.replace(' ', '-').replace(':', '')}")
             driver.query("no filter", RowQuery)
 
 
 def deciding(driver: Driver, _folder: Path) -> None:
-    """Decide by key, undo; select all and take it back; a label edit."""
+    """Decide by key, undo; select all and take it back."""
     from PySide6.QtCore import Qt
     from PySide6.QtTest import QTest
 
@@ -185,17 +197,6 @@ def deciding(driver: Driver, _folder: Path) -> None:
             lambda: QTest.keyClick(table, Qt.Key.Key_Down),
             lambda _start: not len(selected.selected),
         )
-    for number in range(driver.times):
-        labels = list(controllers.workspace.labels)
-        labels[0] = replace(labels[0], name=f"Another intent {number}")
-
-        def edited(start: float, name: str = labels[0].name) -> bool:
-            named = controllers.workspace.labels[0].name == name
-            return named and driver.shown(start)
-
-        driver.act("label edit", lambda labels=labels: controllers.edits.set_labels(labels), edited)
-        controllers.scorer.stop()
-        driver.until(lambda: controllers.scorer.job is None)
 
 
 def _job(driver: Driver, title: str) -> Any:
@@ -217,12 +218,13 @@ def accepting(driver: Driver, _folder: Path) -> None:
     from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 
     controllers = driver.program.controllers
+    large = len(driver.view.model.ids) > MILLION
     arguments = (controllers.workspace, controllers.navigation, controllers.messages)
 
     def dialog(opened: list[AcceptDialog]) -> None:
         found = AcceptDialog(*arguments, driver.program.window)
         opened.append(found)
-        found.confidence.setValue(50)
+        found.confidence.setValue(90 if large else 50)
         found.show()
 
     title = _("Accepting predictions")
@@ -265,14 +267,18 @@ def panels(driver: Driver, folder: Path) -> None:
     """Findings, duplicates and the map; each until it has something to show, or a progress."""
     from sce_desktop.ui.duplicates.duplicates_panel import DuplicatesPanel
     from sce_desktop.ui.findings.findings_panel import FindingsPanel
+    from sce_desktop.ui.map.map_panel import MapPanel
 
-    docks = driver.program.window.docks
-    docks["Findings"].bring()
-    (findings,) = driver.program.window.findChildren(FindingsPanel)
-    driver.act("findings", lambda: None, lambda _start: findings.answer is not None)
+    window, workers = driver.program.window, driver.program.controllers.workspace.workers
+    driver.act(
+        "findings: the panel",
+        window.docks["Findings"].bring,
+        lambda _start: window.findChildren(FindingsPanel),
+        whole=lambda: window.findChildren(FindingsPanel)[0].answer is not None,
+    )
     driver.picture("findings")
-    docks["Duplicates"].bring()
-    (duplicates,) = driver.program.window.findChildren(DuplicatesPanel)
+    driver.act("duplicates: the panel", window.docks["Duplicates"].bring, lambda _start: True)
+    (duplicates,) = window.findChildren(DuplicatesPanel)
     title = _("Finding duplicates")
     driver.act(
         "duplicates: to a progress",
@@ -281,6 +287,30 @@ def panels(driver: Driver, folder: Path) -> None:
         whole=lambda: duplicates.model.groups,
     )
     driver.picture("duplicates")
+    _give_vectors(driver)
+    driver.act(
+        "map: the panel",
+        window.docks["Map"].bring,
+        lambda _start: window.findChildren(MapPanel),
+        whole=lambda: not workers.maps.busy and window.findChildren(MapPanel)[0].data.facts is not None,
+    )
+    driver.picture("map")
+
+
+def _give_vectors(driver: Driver) -> None:
+    """Let some rows of the map have made text vectors, as if the model had read them."""
+    controllers = driver.program.controllers
+    known, project = controllers.scorer.known_vectors, controllers.workspace.project
+    if known is None or project is None:
+        return
+    rng = np.random.default_rng(0)
+    count = min(VECTORS, project.row_count())
+    ids = np.sort(rng.choice(project.row_count(), count, replace=False) + 1)
+    for start in range(0, count, 5_000):
+        some = ids[start : start + 5_000]
+        centres = rng.integers(0, 20, len(some))
+        vectors = np.eye(384, dtype=np.float32)[centres] + 0.1 * rng.standard_normal((len(some), 384))
+        known.cache.put(known.embedder, project.texts(some), vectors.astype(np.float32))
 
 
 def exporting(driver: Driver, folder: Path) -> None:
@@ -308,13 +338,31 @@ def exporting(driver: Driver, folder: Path) -> None:
         )
 
 
+def editing(driver: Driver, _folder: Path) -> None:
+    """Edit a label: until the table has its name. The scoring that follows is stopped."""
+    controllers = driver.program.controllers
+    for number in range(driver.times):
+        labels = list(controllers.workspace.labels)
+        labels[0] = replace(labels[0], name=f"Another intent {number}")
+
+        def edited(start: float, name: str = labels[0].name) -> bool:
+            named = controllers.workspace.labels[0].name == name
+            return named and driver.shown(start)
+
+        driver.act("label edit", lambda labels=labels: controllers.edits.set_labels(labels), edited)
+        controllers.scorer.stop()
+        driver.until(lambda: controllers.scorer.job is None)
+
+
 PARTS: Final = {
     "looking": looking,
     "ordering": ordering,
-    "columns": columns,
     "filtering": filtering,
+    "searching": searching,
+    "columns": columns,
     "deciding": deciding,
     "accepting": accepting,
     "panels": panels,
     "exporting": exporting,
+    "editing": editing,
 }

@@ -16,11 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from sce_desktop.core import folding, scoring
+from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
 from sce_desktop.store.content.rows import HASH_BYTES
-from sce_desktop.store.content.search import TABLE_SQL
-from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from sce_desktop.store.sql import now
 
@@ -81,8 +79,10 @@ def make(
         plain.execute("COMMIT")
         for _name, sql in indexes:
             plain.execute(sql)
-        _finish(plain, rows, run_ids)
+        _finish(plain, rows)
         plain.execute("PRAGMA journal_mode = WAL")
+    with Project.open(path) as project:
+        project.build_search_index()
 
 
 def _texts(rows: int, rng: np.random.Generator) -> Iterator[list[str]]:
@@ -108,26 +108,21 @@ def _texts(rows: int, rng: np.random.Generator) -> Iterator[list[str]]:
 
 
 def _write_rows(plain: sqlite3.Connection, rows: int, rng: np.random.Generator) -> None:
-    """Write rows after the first one, and the search index of all."""
-    plain.execute(TABLE_SQL)
-    (text,) = plain.execute("SELECT text FROM rows").fetchone()
-    plain.execute(f"INSERT INTO {schema.SEARCH_TABLE} (rowid, text) VALUES (1, ?)", (folding.bare(text),))
+    """Write rows after the first one."""
     number = 1
     for texts in _texts(rows - 1, rng):
         amounts = (rng.integers(0, 200_000, len(texts)) / 100).tolist()
         days = (np.datetime64("2015-01-01") + rng.integers(0, 4000, len(texts))).astype(str).tolist()
         lands = rng.integers(0, 40, len(texts)).tolist()
-        records, indexed = [], []
+        records = []
         for text, amount, day, land in zip(texts, amounts, days, lands, strict=True):
             number += 1
             cells = f'["{number}","land {land}","{amount:.2f}","{day}"]'
             hashed = blake2b(text.encode(), digest_size=HASH_BYTES).digest()
             records.append((number, hashed, len(text), 0, text, cells))
-            indexed.append((number, text))
         plain.executemany(
             "INSERT INTO rows (id, text_hash, length, blank, text, cells) VALUES (?, ?, ?, ?, ?, ?)", records
         )
-        plain.executemany(f"INSERT INTO {schema.SEARCH_TABLE} (rowid, text) VALUES (?, ?)", indexed)
 
 
 def _write_scores(
@@ -180,9 +175,6 @@ def _repeat(plain: sqlite3.Connection, start: int, count: int, runs: int) -> Non
         " WHERE row_id <= :count AND rowid <= :drawn",
         values | {"drawn": UNIT * runs},
     )
-    plain.execute(
-        f"INSERT INTO {schema.SEARCH_TABLE} (rowid, text) SELECT id, text FROM rows WHERE id > ?", (start,)
-    )
 
 
 def _write_annotations(
@@ -206,10 +198,9 @@ def _write_annotations(
     )
 
 
-def _finish(plain: sqlite3.Connection, rows: int, run_ids: list[int]) -> None:
+def _finish(plain: sqlite3.Connection, rows: int) -> None:
     (distinct,) = plain.execute("SELECT count(*) FROM (SELECT DISTINCT text_hash FROM rows)").fetchone()
     plain.execute(
         "UPDATE imports SET rows = ?, duplicates = ?, last_row_id = ?", (rows, rows - distinct, rows)
     )
     plain.execute("UPDATE runs SET scored = ?", (rows,))
-    plain.execute("UPDATE project SET searchable_to = ?, search_form = ?", (rows, folding.FORM))

@@ -12,6 +12,7 @@ import json
 import os
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -40,10 +41,11 @@ def run(
         if not path.exists():
             make(path, rows=rows, labels=labels, multi_label=multi_label)
         got = run_step(drive, Path(name), str(path), str(pictures or ""), str(times))
+    parts = ", ".join(f"{name} {most:,.0f}" for name, most in got["parts"].items())
     several = ", several a row" if got["multi_label"] else ""
     print_table(
         f"The window with {got['rows']:,} rows and {got['labels']} labels{several}, ms",
-        ["what", "times", "median", "99th", "worst", "processor", "window", "away", "all of it, s"],
+        ["what", "times", "median", "99th", "worst", "processor", "window", "away", "rows, s", "all, s"],
         [
             [
                 what,
@@ -52,7 +54,7 @@ def run(
                 f"{np.percentile(one['processor'], 99):.1f}",
                 f"{np.percentile(one['window'], 99):.1f}",
                 f"{max(one['away'], default=0.0):.0f}",
-                f"{max(one['whole']):.1f}" if one["whole"] else "",
+                *(f"{max(one[key]):.1f}" if one[key] else "" for key in ("rows", "whole")),
             ]
             for what, one in got["actions"].items()
         ],
@@ -60,10 +62,13 @@ def run(
             "Until the window answers: shows the first rows or, of work that takes long, a progress with a "
             "button to cancel it. Processor: 99th percentile of what the whole process took of it for that, "
             "and window: its GUI thread alone; where others use the machine these say more than the clock. "
-            "Away: the longest time by the clock that the window took no input. All of it: until the work "
+            "Away: the longest time by the clock that the window took no input, until all of it was done. "
+            "Rows: where a progress came first, until the first right rows were painted. All: until the work "
             "behind the answer was done.",
-            f"File {got['file_mb']:,.0f} MB. Memory {got['model_mb']:,.0f} MB with the model loaded and no "
-            f"project, {got['settled_mb']:,.0f} MB at the end, {got['peak_mb']:,.0f} MB at the most.",
+            f"File {got['file_mb']:,.0f} MB. Memory that no file backs: {got['model_mb']:,.0f} MB with the "
+            f"model loaded and no project, {got['settled_mb']:,.0f} MB at the end, "
+            f"{got['anon_mb']:,.0f} MB at the most ({parts}); "
+            f"{got['peak_mb']:,.0f} MB at the most with pages of files, such as libraries.",
         ],
     )
 
@@ -75,6 +80,30 @@ def memory_mb() -> float:
         return peak_memory_mb()
     found = dict(line.split(":", 1) for line in status.read_text(encoding="ascii").splitlines())
     return int(found["RssAnon"].split()[0]) * 1024 / 1e6
+
+
+class Memory:
+    """Notes how much this process held at the most, looked at ten times a second."""
+
+    def __init__(self) -> None:
+        self.most = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while not self._ended.wait(0.1):
+            self.most = max(self.most, memory_mb())
+
+    def take(self) -> float:
+        """Return the most since the last call."""
+        most, self.most = self.most, 0.0
+        return most
+
+    def end(self) -> None:
+        """Look no more."""
+        self._ended.set()
+        self._thread.join()
 
 
 class Driver:
@@ -109,7 +138,8 @@ class Driver:
 
         def idle() -> bool:
             counting = timer._count_soon.isActive()
-            return not counting and not any(w.busy for w in (workers.reads, workers.edits, workers.files))
+            busy = (workers.reads, workers.orders, workers.counts, workers.edits, workers.files)
+            return not counting and not any(worker.busy for worker in busy)
 
         self.until(idle)
 
@@ -128,14 +158,18 @@ class Driver:
         change: Callable[[], object],
         answered: Callable[[float], object],
         *,
+        rows: Callable[[float], object] | None = None,
         whole: Callable[[], object] | None = None,
         at_once: bool = False,
     ) -> None:
-        """Make ``change``, wait until it is ``answered`` (given when it began), then until it is done."""
+        """Make ``change``, wait until it is ``answered`` (given when it began), then until it is done.
+
+        ``rows``: whether what was asked for is there, where the answer may be a progress.
+        """
         if not at_once:
             self.settle()
         note = self.actions.setdefault(
-            what, {key: [] for key in ("times", "processor", "window", "away", "whole")}
+            what, {key: [] for key in ("times", "processor", "window", "away", "rows", "whole")}
         )
         self._beat()
         self._away = 0.0
@@ -146,6 +180,9 @@ class Driver:
         note["times"].append((time.perf_counter() - start) * 1000)
         note["processor"].append((time.process_time() - used) * 1000)
         note["window"].append((time.thread_time() - by_window) * 1000)
+        if rows is not None and not rows(start):
+            self.until(lambda: rows(start))
+            note["rows"].append(time.perf_counter() - start)
         if whole is not None:
             self.until(whole)
             note["whole"].append(time.perf_counter() - start)
@@ -154,6 +191,7 @@ class Driver:
         print(
             what,
             f"{note['times'][-1]:.0f} ms, processor {note['processor'][-1]:.0f} {note['window'][-1]:.0f}",
+            note["rows"][-1:],
             note["whole"][-1:],
             file=sys.stderr,
         )
@@ -163,19 +201,29 @@ class Driver:
         first, last = self.view.table.shown_places()
         places = range(first, last + 1)
         here = all(self.view.model.row_at(place) is not None for place in places)
-        empty = self.view.pages.currentIndex() == 1
+        empty = self.view.pages.currentIndex() == 1 and self.view.model.counted
         return empty or (here and self.painted.since(start, self.table))
 
     def query(self, what: str, wanted: Callable[[], Any]) -> None:
-        """Ask another query; answered when its first rows are painted."""
+        """Ask another query; answered when its first rows are painted, or a progress is shown."""
         navigation, found = self.program.controllers.navigation, list[bool]()
-        heard = self.view.model.idsChanged.connect(lambda: found.append(True))
+
+        def on_found() -> None:
+            found.append(True)
+            self.table.update()  # the same rows again are painted again
+
+        heard = self.view.model.idsChanged.connect(on_found)
         workers = self.program.controllers.workspace.workers
+
+        def in_progress() -> bool:
+            return any(not job.quiet for job in workers.orders.jobs) and bool(self.view.hint.text())
+
         self.act(
             what,
             lambda: navigation.set_query(wanted()),
-            lambda start: found and self.shown(start),
-            whole=lambda: not workers.reads.busy,
+            lambda start: (found and self.shown(start)) or in_progress(),
+            rows=lambda start: found and self.shown(start),
+            whole=lambda: not workers.reads.busy and not workers.orders.busy,
         )
         self.view.model.idsChanged.disconnect(heard)
 
@@ -198,9 +246,11 @@ def drive(folder: str, path: str, pictures: str, times: str) -> None:
         controllers.projects.warm_up()
         program.until(lambda: controllers.scorer.ready)
     model_mb = memory_mb()
+    memory, most = Memory(), dict[str, float]()
     driver = Driver(program, Path(pictures) if pictures else None, int(times))
     file_mb = Path(path).stat().st_size / 1e6
     large_actions.opening(driver, Path(path))
+    most["opening"] = memory.take()
     project = controllers.workspace.project
     assert project is not None
     labels, several = len(controllers.workspace.labels), controllers.workspace.label_set.multi_label
@@ -208,7 +258,9 @@ def drive(folder: str, path: str, pictures: str, times: str) -> None:
     for name, part in large_actions.PARTS.items():
         if not only or name in only:
             part(driver, Path(folder))
-    driver.settle()
+            driver.settle()
+            most[name] = memory.take()
+    memory.end()
     got = {
         "rows": project.row_count(),
         "labels": labels,
@@ -217,6 +269,8 @@ def drive(folder: str, path: str, pictures: str, times: str) -> None:
         "file_mb": file_mb,
         "model_mb": model_mb,
         "settled_mb": memory_mb(),
+        "anon_mb": max(most.values()),
+        "parts": most,
         "peak_mb": peak_memory_mb(),
     }
     program.end()

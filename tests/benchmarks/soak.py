@@ -14,12 +14,12 @@ import csv
 import json
 import sqlite3
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 import numpy as np
 
+from tests.benchmarks.key_parts import KeyParts, print_parts
 from tests.benchmarks.measure import peak_memory_mb, print_table
 from tests.benchmarks.review import Painted
 from tests.benchmarks.tables import write_table
@@ -69,7 +69,7 @@ def run(*, rows: int, minutes: float, alternate: bool = False) -> None:
             ["memory, MB", f"{got['memory']:.0f}"],
         ],
     )
-
+    print_parts(got["parts"])
     if alternate:
         print_table(
             "From the press to the next row painted, ms",
@@ -89,15 +89,6 @@ def count_lost(path: Path, acknowledged: dict[str, str]) -> int:
             reader.execute("SELECT row_id, name FROM annotation_labels JOIN labels ON labels.id = label_id")
         )
     return sum(kept.get(int(row_id)) != name for row_id, name in acknowledged.items())
-
-
-def waited_ms() -> float | None:
-    """Return how long this thread was ready to run and had no processor, so far; None if no one tells."""
-    try:
-        counted = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text()
-    except OSError:
-        return None
-    return int(counted.split()[1]) / 1e6
 
 
 def soak(folder: str, seconds: str, how: str = "") -> None:
@@ -160,7 +151,8 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
     view.table.setFocus()
     keys = (Qt.Key.Key_1, Qt.Key.Key_2, Qt.Key.Key_3)
     times: list[float] = []
-    own: list[float] = []
+    parts: list[tuple[float, ...]] = []
+    watch = KeyParts(project)
     apart: dict[bool, list[float]] = {True: [], False: []}  # from the press, by whether workers give way
     begin_answer = answering.begin_answer
     begun, processor, thread = time.perf_counter(), time.process_time(), time.thread_time()
@@ -170,18 +162,19 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
         gives = not how or (due - begun) % (2 * PHASE_S) < PHASE_S
         answering.begin_answer = begin_answer if gives else lambda: None
         before = controllers.navigation.current_row
-        waited, sent = waited_ms(), time.perf_counter()
+        watch.begin()
+        sent = time.perf_counter()
         QTest.keyClick(view.table, keys[len(times) % len(keys)])
         until(lambda sent=sent: painted.since(sent, view.table.viewport()) and painted.since(sent, shown))
+        parts.append(watch.take())
         now = time.perf_counter()
         times.append((now - due) * 1000)
         apart[gives].append((now - sent) * 1000)
-        if waited is not None:
-            own.append((now - sent) * 1000 - (waited_ms() or 0) + waited)
         counts["refused"] += before not in acknowledged
     took = time.perf_counter() - begun
     processor, thread = time.process_time() - processor, time.thread_time() - thread
     scored = project.row_count() - len(project.unscored_ids(controllers.workspace.runs[0].id))
+    watch.end()
     over.append(True)
     controllers.scorer.stop()
     until(lambda: controllers.scorer.job is None and not controllers.workspace.workers.files.busy)
@@ -190,7 +183,8 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
         json.dumps(
             {
                 "ms": times,
-                "own": own,
+                "own": [whole - processor for whole, _computing, processor, *_rest in parts],
+                "parts": parts,
                 "pressed": apart[True] + apart[False],
                 "with": apart[True],
                 "without": apart[False],

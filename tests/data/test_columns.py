@@ -15,8 +15,11 @@ from sce_desktop.data.writers import write_table
 def numbers() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
     rng = np.random.default_rng(4)
     edges = [0, 1, 2, 0.5, 0.1, 1e-4, 9.9999997e-5, 1e-9, 1e-10, 1e-45, np.nan, 0.99999994, 12345.678]
-    ties = [2.0**-power for power in range(1, 40)]
-    spread = 10.0 ** rng.uniform(-11, 0.1, 3_000)
+    ties = [2.0**-power for power in range(1, 140)]
+    edges += [1.17549435e-38, 1.1e-38, 1e-38, 9.99999935e-39, 3.4e38, -0.25, np.inf]
+    decades = [np.float32(10.0**-power) for power in range(46)]
+    edges += [np.nextafter(one, np.float32(side)) for one in decades for side in (0, 1)] + decades
+    spread = 10.0 ** rng.uniform(-46, 0.1, 20_000)
     eighths = rng.integers(0, 1 << 20, 2_000) / (1 << 20)
     return np.concatenate([edges, ties, spread, eighths, rng.random(2_000)]).astype(np.float32)
 

@@ -35,7 +35,7 @@ TEXTS = (
     "it arrived damaged and wet",
 )
 sockets: list[str] = []
-result: dict[str, Any] = {"codes": {}, "stderr": {}, "titles": [], "reached": []}
+result: dict[str, Any] = {"codes": {}, "stderr": {}, "titles": [], "reached": [], "notices": []}
 
 
 def listen(event: str, arguments: tuple[Any, ...]) -> None:
@@ -248,9 +248,17 @@ def through_the_window(work: Path, model: str) -> None:
     from PySide6.QtCore import QTimer, qWarning
 
     from sce_desktop import app
+    from sce_desktop.controllers import job_notices
     from sce_desktop.settings import Settings
+    from sce_desktop.ui.window.system_notices import SystemNotices
     from tests.ui.at_work import until
 
+    def note_notice(_system: object, notice: job_notices.Notice) -> None:
+        result["notices"].append([notice.title, notice.body])
+
+    setattr(job_notices, "LONG_S", 0.0)  # noqa: B010 - every job is news, as if one were elsewhere
+    setattr(app, "_in_front", lambda: False)  # noqa: B010
+    setattr(SystemNotices, "show_notice", note_notice)  # noqa: B010
     application = app.make_application()
     settings = Settings.load()
     settings["model"] = model
@@ -260,6 +268,7 @@ def through_the_window(work: Path, model: str) -> None:
         result["titles"] += [w.windowTitle() for w in application.topLevelWidgets() if w.windowTitle()]
 
     def drive() -> None:
+        from sce_desktop.controllers.diagnostics import diagnostics
         from sce_desktop.ui.window.main_window import MainWindow
 
         window = next(w for w in application.topLevelWidgets() if isinstance(w, MainWindow))
@@ -271,6 +280,9 @@ def through_the_window(work: Path, model: str) -> None:
 
             result["failed"] = f"{error!r}\n{traceback.format_exc()}"
         qWarning(f"no such pattern '{MARKER}'")
+        result["diagnostics"] = diagnostics(
+            controllers.workspace, controllers.scorer, controllers.preferences
+        )
         note_titles()
         window.close()
 

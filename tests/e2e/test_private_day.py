@@ -139,6 +139,27 @@ def test_no_text_on_stderr_or_in_a_title(day: tuple[Path, dict[str, Any]]) -> No
     assert "table – SCE Desktop" in result["titles"]
 
 
+def test_no_text_in_what_is_passed_on_or_seen_on_a_locked_screen(day: tuple[Path, dict[str, Any]]) -> None:
+    """Notifications, diagnostics and crash reports; the last two name no file either."""
+    folder, result = day
+    titles = [title for title, _body in result["notices"]]
+    assert {"Importing table.csv: finished", "Fine-tuning: finished", "Fine-tuning: failed"} <= set(titles)
+    assert "Exporting no.csv: failed" in titles
+    assert MARKER not in str(result["notices"])
+    told = result["diagnostics"]
+    assert "2 rows, 1 columns" in told  # of the last table that was imported
+    assert "Message: " in told  # the sentence of the user is not in that line
+    crashes = folder / "home/.cache/sce-desktop/log/crashes"
+    reports = [path.read_text(encoding="utf-8") for path in sorted(crashes.glob("crash-*.txt"))]
+    assert len(reports) >= 4  # of any kind, while exporting, while fine-tuning, in a slot
+    for text in (told, *reports):
+        assert MARKER not in text
+        assert str(folder) not in text
+        assert "table.csv" not in text
+    assert any("Where: tests/e2e/private_day.py" in text for text in reports)
+    assert all("What to do: " in text for text in reports)
+
+
 def test_no_socket(day: tuple[Path, dict[str, Any]]) -> None:
     _folder, result = day
     assert result["sockets"] == []

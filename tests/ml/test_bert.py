@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from sce_desktop.ml.encoder import bert
 from sce_desktop.ml.encoder.bert import (
     EncoderConfig,
     TextEncoder,
@@ -139,3 +140,18 @@ def test_distance_buckets_equal_the_librarys() -> None:
     assert torch.equal(
         distance_buckets(distance, 32), MPNetEncoder.relative_position_bucket(distance, num_buckets=32)
     )
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_batch_gives_way_to_the_window_within_a_layer(
+    monkeypatch: pytest.MonkeyPatch, *, packed: bool
+) -> None:
+    """A batch takes as long as several keys of the user."""
+    encoder, asked = TextEncoder(EncoderConfig(**SHAPE)).eval(), []
+    monkeypatch.setattr(bert, "give_way", lambda: asked.append(1))
+    with torch.no_grad():
+        if packed:
+            encoder.packed(torch.arange(12), [6, 6])
+        else:
+            encoder(torch.arange(12)[None])
+    assert len(asked) >= 2 * SHAPE["num_hidden_layers"]

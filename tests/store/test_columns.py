@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from sce_desktop.core import folding
-from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery
 from sce_desktop.core.readings import Kind
+from sce_desktop.store.content import column_values, columns
 from sce_desktop.store.project import Project
 
 HOSTILE = (
@@ -129,12 +130,73 @@ def test_values_are_counted_among_the_rows_asked_for(project: Project) -> None:
 
 
 def test_many_long_cells_are_counted_too(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sce_desktop.store.content.columns._MOST_CHARACTERS", 10)
+    monkeypatch.setattr("sce_desktop.store.content.column_values.MOST_CHARACTERS", 10)
     fill(project, ["a long cell", "another", "a long cell", ""])
     assert project.cell_counts(0, project.row_ids(), most=9) == (
         [("a long cell", 2), ("", 1), ("another", 1)],
         3,
     )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        list(HOSTILE),
+        ["10", "9", "1.0", "", "-3", "1", "1,000", None, " ", "9"],
+        ["10", "9", "1.5", "", "-3", "1", ".5", "5.", "+2", "1e3"],
+        ["1", "inf", "nan"],
+        ["1.234,5", "2", None, "0,5"],
+        ["25/04/2024", "03/05/2024 23:59", "", "03/05/2024", "31/12/1999"],
+        ["b", "a", "B", "b", "", "a"],
+        ["", None, "", " "],
+    ],
+)
+def test_very_many_distinct_cells_are_ordered_as_few_are(
+    project: Project, monkeypatch: pytest.MonkeyPatch, cells: list[str | None]
+) -> None:
+    fill(project, cells)
+    for column in (0, 1):
+        with project._database.read() as connection:
+            few = columns.ColumnCache().get(connection, column)
+            monkeypatch.setattr(column_values, "MOST_DISTINCT", 0)
+            many = columns.ColumnCache().get(connection, column)
+            monkeypatch.undo()
+            ids = np.arange(1, len(cells) + 1)
+            counts = columns.ColumnCache().counts(connection, column, ids, most=20)[0]
+            monkeypatch.setattr(column_values, "MOST_DISTINCT", 0)
+            assert sorted(columns.ColumnCache().counts(connection, column, ids, most=20)[0]) == sorted(counts)
+            one = columns.ColumnCache().counts(connection, column, ids, most=20, containing="A")
+            monkeypatch.undo()
+            assert one == columns.ColumnCache().counts(connection, column, ids, most=20, containing="A")
+        assert (few.codes is None, many.codes is None) == (False, True)
+        assert few.reading == many.reading
+        for descending in (False, True):
+            wanted = few.ordered(ids, descending=descending)
+            assert many.ordered(ids, descending=descending).tolist() == wanted.tolist()
+            first = many.ordered(ids, descending=descending, count=2)
+            assert first.tolist() == wanted[: len(first)].tolist()
+        assert many.between("1", "10")[1:].tolist() == few.between("1", "10")[1:].tolist()
+
+
+def test_a_damaged_row_is_named_whichever_way_cells_are_read(project: Project) -> None:
+    fill(project, ["a", "b", "c"])
+    with project._database.write() as connection:
+        connection.exec_driver_sql("UPDATE rows SET cells = '[\"x' WHERE id = 2")
+    with pytest.raises(UserError):
+        project.row_ids(RowQuery(order=RowOrder.COLUMN, order_column=0))
+
+
+def test_a_column_that_was_read_answers_filters_as_reading_each_cell_does(project: Project) -> None:
+    fill(project, list(HOSTILE))
+    wanted = [
+        *(CellFilter(0, (value or None,)) for value in HOSTILE),
+        *(CellFilter(0, (value or None,), without=True) for value in HOSTILE),
+        *(CellFilter(0, contains=needle) for needle in ("PLAIN", "é", "e", "\0", "%", "شحن", "\n", "\u0301")),
+        CellFilter(0, ("plain", "Plain"), contains="pla"),
+    ]
+    before = [project.row_ids(RowQuery(cells=(one,))).tolist() for one in wanted]
+    project.reading(0)
+    assert [project.row_ids(RowQuery(cells=(one,))).tolist() for one in wanted] == before
 
 
 def test_rows_that_are_added_are_in_the_order(project: Project) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sce_desktop.core.annotations import Decision, Label, Origin
@@ -93,6 +93,7 @@ def test_without_a_sample_none_of_these_is_what_a_single_label_leaves() -> None:
     assert "“None of these” is what remains of the one label." in found.basis
 
 
+@settings(deadline=None)  # of a busy machine it says nothing
 @given(data=st.data())
 def test_without_a_sample_shares_of_one_label_a_row_never_exceed_the_whole(data: st.DataObject) -> None:
     count, labels = data.draw(st.integers(1, 20)), data.draw(st.integers(1, 4))

@@ -15,7 +15,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.queues import DEFAULT_QUEUE, Queue
 from sce_desktop.core.runs import Scores
-from sce_desktop.core.scoring import rare_label
+from sce_desktop.store.content.ordering import in_turns, of_floats
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.vector_cache import VectorCache
 from sce_desktop.tasks.insight.queues import (
@@ -48,8 +48,9 @@ def test_disagreement_leads_and_the_farthest_apart_first() -> None:
 
 def test_rare_labels_take_turns() -> None:
     """Tops are 0, 0, 0, 0, 2: the label with no decision comes before the second row of a frequent one."""
-    assert rare_label(P.argmax(axis=1), P.max(axis=1), np.asarray([3, 0, 0])).tolist() == [4, 1, 0, 3, 2]
-    assert rare_label(P.argmax(axis=1), P.max(axis=1), np.asarray([0, 0, 2])).tolist() == [1, 0, 4, 3, 2]
+    places, tops, keys = np.arange(len(P)), P.argmax(axis=1), of_floats(P.max(axis=1))
+    assert in_turns(places, tops, keys, np.asarray([3, 0, 0])).tolist() == [4, 1, 0, 3, 2]
+    assert in_turns(places, tops, keys, np.asarray([0, 0, 2])).tolist() == [1, 0, 4, 3, 2]
 
 
 def test_diverse_visits_every_cluster_and_not_what_is_decided() -> None:

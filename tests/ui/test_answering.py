@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.controllers.jobs import WorkerQueue
+from sce_desktop.core import giving_way
 from sce_desktop.core.annotations import Decision
-from sce_desktop.core.giving_way import end_answer, is_answering
+from sce_desktop.core.giving_way import begin_answer, end_answer, is_answering
+from sce_desktop.core.progress import Progress
 from tests.ui.conftest import MakeProject
 
 
@@ -32,3 +39,65 @@ def test_another_row_is_an_answer_too(controllers: Controllers, qtbot: QtBot) ->
     controllers.navigation.set_current_row(2)
     assert seen == [True]
     qtbot.waitUntil(lambda: not is_answering())
+
+
+@pytest.fixture
+def long_answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An answer that takes as long as the test."""
+    monkeypatch.setattr(giving_way, "MOST_S", 60.0)
+    end_answer()
+    begin_answer()
+    yield
+    end_answer()
+
+
+@pytest.mark.usefixtures("long_answer")
+def test_what_can_wait_comes_after_the_answer(qtbot: QtBot) -> None:
+    timer, went_off = CalmTimer(interval=0), []
+    timer.calm.connect(lambda: went_off.append(is_answering()))
+    timer.start()
+    with qtbot.waitSignal(timer.timeout):
+        pass
+    assert (went_off, timer.isActive()) == ([], True)
+    end_answer()
+    qtbot.waitUntil(lambda: went_off == [False])
+    assert (timer.isActive(), timer.interval()) == (False, 0)
+
+
+def test_an_answer_without_an_end_holds_nothing_up_for_long(qtbot: QtBot) -> None:
+    end_answer()
+    timer, went_off = CalmTimer(interval=0), []
+    timer.calm.connect(lambda: went_off.append(is_answering()))
+    begin_answer()
+    timer.start()
+    qtbot.waitUntil(lambda: went_off == [True])
+    end_answer()
+
+
+@pytest.mark.usefixtures("long_answer")
+def test_what_workers_report_comes_after_the_answer_and_in_order(qtbot: QtBot) -> None:
+    worker = WorkerQueue("held")
+    try:
+        reports: list[object] = []
+
+        def work(*, progress: Progress) -> str:
+            progress.report(1, 2, stage="begun")
+            progress.warn("odd")
+            return "done"
+
+        def read(*, progress: Progress) -> str:
+            return "read"
+
+        waits = worker.submit(work, title="waits")
+        waits.progressed.connect(lambda done, _total, _stage: reports.append(done))
+        waits.warned.connect(reports.append)
+        waits.finished.connect(reports.append)
+        for _ in range(2):  # one behind the other: the second comes after what waits
+            with qtbot.waitSignal(worker.submit(read, title="on the screen", first=True).finished):
+                pass  # what the window shows may wait for it: it is not held back
+        assert (reports, waits.active) == ([], True)
+        end_answer()
+        qtbot.waitUntil(lambda: not worker.busy)
+        assert reports == [1, "odd", "done"]
+    finally:
+        worker.close()

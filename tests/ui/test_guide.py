@@ -226,7 +226,7 @@ def test_find_goes_round_and_says_so(guide: GuideWindow, qtbot: QtBot) -> None:
     assert guide.result_label.text() == "Continued from the end"
     guide.field.setText("no such word")
     guide.find_next()
-    assert guide.result_label.text() == "No match on this page"
+    assert guide.result_label.text() == "No match here: try another page"
     guide.field.clear()
     assert guide.result_label.text() == ""
 

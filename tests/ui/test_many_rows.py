@@ -21,9 +21,10 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
+from sce_desktop.store.content import select
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
-from sce_desktop.ui.rows import rows_model, rows_view, selected_rows
+from sce_desktop.ui.rows import rows_finder, rows_view, selected_rows
 from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
@@ -37,7 +38,7 @@ ROWS = 500
 def path(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(rows_data, "MANY_ROWS", 100)
     monkeypatch.setattr(rows_data, "FIRST_ROWS", 70)
-    monkeypatch.setattr(rows_model, "MANY_ROWS", 100)
+    monkeypatch.setattr(rows_finder, "MANY_ROWS", 100)
     monkeypatch.setattr(rows_view, "MOST_SELECTED", 100)
     path = make_project(texts=tuple(f"text {number % 250}" for number in range(ROWS)), labels=("a", "b"))
     with Project.open(path) as project:
@@ -122,8 +123,8 @@ def test_the_rest_is_found_though_another_query_comes_to_nothing(
         else:
             monkeypatch.setattr(rows_data, "find_rows", without_end)
             model.find()
-            assert model._find is not None
-            model._find.cancel()
+            assert model.finder.job is not None
+            model.finder.job.cancel()
         seen.append(model.whole)  # nothing finds the rest, but it is not here either
 
     model.idsChanged.connect(interrupt)
@@ -295,3 +296,76 @@ def test_the_first_rows_alone_are_compared(
     monkeypatch.setattr(duplicates, "MOST_COMPARED", 260)
     groups = duplicates.find_groups(project, 1.0, progress=SilentProgress())
     assert sorted(group.row_ids.tolist() for group in groups) == [[n, n + 250] for n in range(1, 11)]
+
+
+@pytest.fixture
+def few_tested(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(select, "_TESTED", (10, 20, 40))
+    monkeypatch.setattr(select, "_SCREENS", 8)
+
+
+@pytest.mark.usefixtures("few_tested")
+@pytest.mark.parametrize("order", [RowOrder.FILE, RowOrder.CONFIDENCE])
+def test_rows_that_are_read_for_a_search_come_before_their_number(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, order: RowOrder
+) -> None:
+    project, model = controllers.workspace.project, opened.model
+    assert project is not None
+    seen: list[tuple[int, bool, int | None]] = []
+    model.idsChanged.connect(
+        lambda: seen.append((model.rowCount(), model.counted, controllers.navigation.found))
+    )
+    query = RowQuery(search="text 1", order=order, run_id=1)
+    with qtbot.waitSignal(model.completed):
+        controllers.navigation.set_query(query)
+    whole = project.row_ids(query)
+    ((count, counted, found),) = seen
+    assert (0 < count < len(whole), counted, found) == (True, False, None)
+    assert model.ids.tolist() == whole.tolist()
+    assert (model.rowCount(), model.counted, controllers.navigation.found) == (len(whole), True, len(whole))
+    qtbot.waitUntil(lambda: opened.hint.text() == "")
+
+
+@pytest.mark.usefixtures("few_tested")
+def test_of_what_is_far_down_the_table_none_is_shown_at_first(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    counts: list[int] = []
+    opened.model.idsChanged.connect(lambda: counts.append(opened.model.rowCount()))
+    with qtbot.waitSignal(opened.model.completed):
+        controllers.navigation.set_query(RowQuery(search="49"))  # too short for the index
+    assert counts == [0]
+    assert opened.model.ids.tolist() == [50, 150, 250, 300, 400, 500]
+    assert controllers.navigation.current_row == 50
+    assert opened.pages.currentIndex() == 0
+    with qtbot.waitSignal(opened.model.completed):
+        controllers.navigation.set_query(RowQuery(search="zz"))
+    assert opened.model.rowCount() == 0
+    assert controllers.navigation.current_row is None
+    qtbot.waitUntil(lambda: "Finding" not in opened.empty.text())
+
+
+@pytest.mark.usefixtures("few_tested")
+def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_data, "rest_of", without_end)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(RowQuery(search="text 1"))
+    opened.table.selectAll()
+    assert controllers.navigation.selected_unknown
+    assert controllers.navigation.selected == ()
+    (job,) = controllers.workspace.workers.orders.jobs
+    assert not job.quiet
+    with qtbot.waitSignal(job.ended):
+        job.cancel()
+    assert not opened.model.counted
+    assert opened.hint.text() == "Stopped: more rows may match."
+    assert not opened.refresh_button.isHidden()
+    assert not controllers.workspace.workers.orders.busy
+    monkeypatch.undo()
+    monkeypatch.setattr(rows_data, "MANY_ROWS", 10_000)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        opened.refresh_button.click()
+    assert opened.model.counted
+    assert opened.hint.text() == ""

@@ -185,14 +185,14 @@ def test_an_empty_page_says_why_a_pattern_is_none(
 ) -> None:
     with qtbot.waitSignal(opened.model.idsChanged):
         controllers.navigation.set_query(RowQuery(search="iraq[i"))
-    assert opened.empty.text() == "No text contains “iraq[i”."
+    assert opened.empty.text() == "No text contains “iraq[i”. Try fewer words, or clear the search."
     with qtbot.waitSignal(controllers.navigation.queryFailed) as failed:
         controllers.navigation.set_query(RowQuery(pattern="iraq[i"))
     assert opened.empty.isVisible()
     assert opened.empty.text() == failed.args[0]
     with qtbot.waitSignal(opened.model.idsChanged):
         controllers.navigation.set_query(RowQuery(pattern="iraq[is]"))
-    assert opened.empty.text() == "No row matches the filters."
+    assert opened.empty.text() == "No row matches the filters. Clear them to see all rows."
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ def test_a_project_without_rows_says_so(
         path = project.path
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
-    assert view.empty.text() == "This project has no rows."
+    assert view.empty.text() == "This project has no rows. Choose File > Add rows… to add a table."
     assert not view.clear_button.isVisible()
 
 

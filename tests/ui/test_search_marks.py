@@ -141,10 +141,10 @@ def test_a_search_marks_table_and_text(
     assert selected(panel.text.view) == ["Café"]
     controllers.navigation.set_query(RowQuery(search="text:fermé -ca"))
     settle(qtbot, controllers)
-    assert rows.empty.text() == "No row matches “text:fermé -ca”."
+    assert rows.empty.text() == "No row matches “text:fermé -ca”. Try fewer words, or clear the search."
     controllers.navigation.set_query(RowQuery(search="zebra"))
     settle(qtbot, controllers)
-    assert rows.empty.text() == "No text contains “zebra”."
+    assert rows.empty.text() == "No text contains “zebra”. Try fewer words, or clear the search."
     controllers.navigation.set_query(RowQuery())
     settle(qtbot, controllers)
     assert rows.table._delegate.needles == ()

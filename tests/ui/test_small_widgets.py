@@ -14,6 +14,7 @@ from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers.crash_reports import report_of_bug
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import WorkerQueue
 from sce_desktop.controllers.recent import RecentProjects
@@ -404,7 +405,8 @@ def test_palette_filters_and_triggers(qtbot: QtBot, tmp_path: Path) -> None:
 
 
 def test_report_has_versions_and_places_and_is_copied(qtbot: QtBot) -> None:
-    dialog = CrashDialog(Crash("ValueError", "  sce_desktop/controllers/jobs.py:1 in run\nValueError\n"))
+    crash = Crash("ValueError", "  sce_desktop/controllers/jobs.py:1 in run\nValueError\n")
+    dialog = CrashDialog(report_of_bug(crash).text(), "An unexpected error stopped one action.")
     qtbot.addWidget(dialog)
     dialog.copy_button.click()
     report = QGuiApplication.clipboard().text()

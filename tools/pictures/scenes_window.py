@@ -153,7 +153,7 @@ def main_window(studio: Studio) -> None:
     studio.shot("settings", settings)
     settings.reject()
     window.show_crash(
-        Crash("ZeroDivisionError", "sce_desktop/ui/rows/rows_view.py:120 in _show\nZeroDivisionError")
+        Crash("ZeroDivisionError", "  sce_desktop/ui/rows/rows_view.py:120 in _show\nZeroDivisionError")
     )
     crash = window.findChildren(CrashDialog)[-1]
     studio.shot("crash", crash)

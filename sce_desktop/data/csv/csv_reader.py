@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sce_desktop.core.column_rows import ColumnRows
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import N_, _, number
@@ -43,6 +44,7 @@ from sce_desktop.data.csv.headers import (
     excels_hint,
     plain_text,
 )
+from sce_desktop.data.csv.plain_blocks import PlainBlocks
 from sce_desktop.data.csv.sniff import cell_counts, usual
 from sce_desktop.data.csv.text_source import Block, TextSource, file_size
 from sce_desktop.data.reader import Cells, Table, fit
@@ -185,14 +187,27 @@ class CsvTable(Table):
 
     def rest(self, span: Span, size: int) -> Iterator[list[Cells]]:
         """Yield the rows of ``span``, the last one, as `batches` does; `problems` are added."""
-        return self._batched(self._chunks(SilentProgress(), span), size, SilentProgress())
+        self._by_column = False
+        for batch in self._batches(size, SilentProgress(), self._chunks(SilentProgress(), span)):
+            assert isinstance(batch, list)
+            yield batch
 
-    def _chunks(self, progress: Progress, span: Span | None = None) -> Iterator[tuple[list[Cells], float]]:
+    def _chunks(
+        self, progress: Progress, span: Span | None = None
+    ) -> Iterator[tuple[list[Cells] | ColumnRows, float]]:
         pending: list[str] = []  # lines of a record that has not ended yet
         # the numbers of the first pending line and of the one after the last
         first = line = 1 if span is None else span.line
         wanted = 0  # characters of pending lines before trying again: doubled, so that all work stays linear
-        for block in self._source.blocks(self._problem, at=0 if span is None else span.start, line=line):
+        plain = PlainBlocks(self._dialect, len(self.columns)) if self._by_column else None
+        for piece in self._source.pieces(at=0 if span is None else span.start, line=line):
+            if plain is not None and not pending and piece.first >= self._data_line:
+                found = plain.read(piece.text, piece.lines)
+                if found is not None:
+                    line = piece.first + piece.lines
+                    yield found, piece.fraction
+                    continue
+            block = self._source.block(piece, self._problem)
             lines = self._skip_header(block)
             line = block.first + len(block.lines)
             first = first if pending else line - len(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -55,7 +56,25 @@ class CSVLines:
         if not self.excel_safe and len(set(cells[:_LOOKED_AT])) <= _LOOKED_AT // 2 < len(cells):
             made = {cell: field(cell) for cell in set(cells)}
             return list(map(made.__getitem__, cells))
-        return list(map(field, cells))
+        found = None if self.excel_safe else self._texts(cells)
+        return list(map(field, cells)) if found is None else found
+
+    def _texts(self, cells: Sequence[OutCell]) -> list[str] | None:
+        """Return the fields of texts, most of which need no look one by one; None where they do."""
+        try:
+            whole = "".join(cells)  # type: ignore[arg-type]
+        except TypeError:  # not all are texts
+            return None
+        if PREFIX in whole:
+            return None
+        texts: list[str] = list(cells)  # type: ignore[arg-type]
+        signs = [sign for sign in ('"', self.delimiter, "\n", "\r") if sign in whole]
+        if signs[1:] or signs == ['"']:
+            search = re.compile("|".join(map(re.escape, signs))).search
+            return ['"' + text.replace('"', '""') + '"' if search(text) else text for text in texts]
+        for sign in signs:  # one, and no quote
+            return [f'"{text}"' if sign in text else text for text in texts]
+        return texts
 
     def _field(self) -> Callable[[OutCell], str]:
         delimiter, excel_safe = self.delimiter, self.excel_safe

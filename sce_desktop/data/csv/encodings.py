@@ -103,14 +103,15 @@ def _whole_lines(path: Path, size: int) -> Iterator[tuple[int, bytes]]:
     """Yield the file in pieces that end with a line, each with the number of its first line."""
     number, rest = 1, b""
     for data, _ in byte_chunks(path, size):
-        piece, newline, after = data.rpartition(b"\n")
-        if newline or len(rest) + len(after) > _SAMPLE:
-            whole = rest + piece + newline if newline else rest + after
-            rest = after if newline else b""
+        cut = data.rfind(b"\n") + 1
+        if cut or len(rest) + len(data) > _SAMPLE:
+            cut = cut or len(data)
+            whole = rest + data[:cut] if rest else data[:cut]
+            rest = data[cut:]
             yield number, whole
             number += whole.count(b"\n")
         else:
-            rest += after
+            rest += data
     if rest:
         yield number, rest
 

@@ -47,13 +47,22 @@ class Block(NamedTuple):
     fraction: float
 
 
+class Piece(NamedTuple):
+    """Whole lines as one text; ``first`` is the 1-based number of the first, ``fraction`` is read."""
+
+    first: int
+    text: str
+    lines: int
+    fraction: float
+
+
 class _UpTo(io.RawIOBase):
     """The first ``size`` bytes of a file that may be growing."""
 
-    def __init__(self, file: BinaryIO, size: int, start: int) -> None:
+    def __init__(self, file: BinaryIO, size: int) -> None:
         self._file = file
         self._size = size
-        self.position = start
+        self.position = 0
 
     def readable(self) -> bool:
         return True
@@ -116,11 +125,16 @@ def byte_chunks(
     ``start``: how many are passed over, of a file that is not gzipped.
     """
     with reading(path), path.open("rb") as file:
-        raw = _UpTo(file, size, start)
-        stream = cast(BinaryIO, raw)
-        if not start and file.read(2) == GZIP_MAGIC:
-            stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
+        packed = not start and file.read(2) == GZIP_MAGIC
         file.seek(start)
+        if not packed:
+            done = start
+            while data := file.read(min(chunk, size - done)):
+                done += len(data)
+                yield data, done / size
+            return
+        raw = _UpTo(file, size)
+        stream = cast(BinaryIO, gzip.GzipFile(fileobj=io.BufferedReader(raw, BLOCK)))
         unpacked = 0
         while data := stream.read(chunk):
             unpacked += len(data)
@@ -231,7 +245,19 @@ class TextSource:
     ) -> Iterator[Block]:
         """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters.
 
-        ``at``, ``stop``: bytes between which they are, whole lines; ``line``: number of the first.
+        ``at``, ``stop``, ``line``: as for `pieces`.
+        """
+        for piece in self.pieces(at=at, stop=stop, line=line):
+            yield self.block(piece, problem)
+
+    def block(self, piece: Piece, problem: Callable[[int, str | Callable[[], str]], None]) -> Block:
+        """Return the lines of ``piece``; ``problem`` as for `blocks`."""
+        return Block(piece.first, self._lines(piece.text, piece.first, problem), piece.fraction)
+
+    def pieces(self, *, at: int = 0, stop: int | None = None, line: int = 1) -> Iterator[Piece]:
+        """Yield the text, cut where lines end. What does not decode stands as a lone surrogate in it.
+
+        ``at``, ``stop``: bytes between which it is, whole lines; ``line``: number of the first.
         """
         decoder = codecs.getincrementaldecoder(self._codec)(_ERRORS)
         carry: list[str] = []  # of a line that has not ended yet
@@ -251,14 +277,19 @@ class TextSource:
                         _("{file} is not a table: line {line} does not end.", file=self.path.name, line=line)
                     )
                 continue
-            lines = self._lines("".join((*carry, text[:cut])), line, problem)
+            whole = "".join((*carry, text[:cut]))
             carry, carried = [text[cut:]], len(text) - cut
-            yield Block(line, lines, fraction)
-            line += len(lines)
+            lines = self._count(whole)
+            yield Piece(line, whole, lines, fraction)
+            line += lines
         rest = "".join((*carry, self._decoded(decoder, b"", final=True)))
         if rest:
-            lines = self._lines(rest, line, problem)
-            yield Block(line, lines, 1.0)
+            yield Piece(line, rest, self._count(rest), 1.0)
+
+    def _count(self, text: str) -> int:
+        if self._newline:
+            return text.count("\n") + (not text.endswith("\n"))
+        return sum(1 for _ in io.StringIO(text, newline=self._newline))
 
     def size_change(self) -> str:
         """Say how the file differs from what it was at opening, or nothing."""

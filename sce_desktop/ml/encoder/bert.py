@@ -17,6 +17,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor, nn
 
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub.bounds import finite, whole
 
@@ -132,9 +133,21 @@ class EncoderLayer(nn.Module):
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """Apply what follows the attention: output map, residual, feed-forward, residual."""
+        _give_way(x)
         x = self.norm_attention(x + F.dropout(self.out(attended), self.dropout, self.training))
-        h = self.down(F.gelu(self.up(x), approximate=self.approximate))
+        h = F.gelu(self.up(x), approximate=self.approximate)
+        _give_way(x)
+        h = self.down(h)
         return self.norm_output(x + F.dropout(h, self.dropout, self.training))
+
+
+def _give_way(x: Tensor) -> None:
+    """Leave the processor to the window while it answers a key: a batch takes as long as several keys.
+
+    Torch lets go of Python's lock, but two threads of one core slow each other down as well.
+    """
+    if x.device.type == "cpu":
+        give_way()
 
 
 def embedding_table(rows: int, width: int) -> nn.Embedding:
@@ -220,6 +233,7 @@ class TextEncoder(nn.Module):
         masks = [self.seen(length) for length, _ in runs]
         for layer in self.layers:
             assert isinstance(layer, EncoderLayer)
+            _give_way(x)
             parts = layer.qkv(x).split(cuts)
             attended = [
                 layer.attend(*layer.split(part.view(count, length, -1)), mask).flatten(0, 1)

@@ -339,6 +339,12 @@ def ids_with_labels(label_ids: Sequence[int] | None) -> sa.Select[Any]:
     return statement if label_ids is None else statement.where(_labels_of.c.label_id.in_(label_ids))
 
 
+def ids_labelled() -> sa.Select[Any]:
+    """Return the statement for the ids of the rows with a label in use, repeated for each: that is cheap."""
+    of = _labels_of.c
+    return sa.select(of.row_id).where(of.label_id.in_(active_ids()), is_seen(of.row_id))
+
+
 def ids_with_several(label_ids: Collection[int] | sa.Select[Any]) -> sa.Select[Any]:
     """Return the statement for the ids of the rows annotated with more than one of ``label_ids``."""
     of = _labels_of.c
@@ -376,11 +382,11 @@ def former_labels(connection: sa.Connection, row_ids: Ids) -> dict[int, tuple[st
 
 
 def ids_decided() -> sa.CompoundSelect[Any]:
-    """Return the statement for the ids of the rows about which something is decided."""
+    """Return the statement for the ids of the rows about which something is decided; some come repeatedly."""
     decided = _annotations.c
     bare = decided.decision.in_(("none", "skipped"))
     other = sa.select(decided.row_id).where(bare, is_seen(decided.row_id))
-    return ids_with_labels(None).union_all(other)
+    return ids_labelled().union_all(other)
 
 
 def _check(connection: sa.Connection, annotations: list[Annotation]) -> None:

@@ -1,4 +1,7 @@
-"""The conditions of a `RowQuery`: for each the rows that it lets through."""
+"""The conditions of a `RowQuery` that arrays and indexes answer: for each the rows that it lets through.
+
+What texts and cells have to be read for is in `row_tests`.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,14 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.arrays import IdArray, at_least, at_most, looked_up
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import CellFilter, RowQuery, RowState
-from sce_desktop.core.runs import Run
-from sce_desktop.core.search_terms import search_terms
+from sce_desktop.core.search_terms import Field, search_terms
 from sce_desktop.store.annotations import coders, decisions
-from sce_desktop.store.content import search, searched
-from sce_desktop.store.content.columns import ColumnCache, matches
+from sce_desktop.store.content import searched
+from sce_desktop.store.content.column_values import ColumnValues
+from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import final, runs
@@ -69,14 +72,23 @@ def masks(
         twice = columns.repeated(connection)
         found.append(twice if query.duplicate else ~twice)
     for wanted in query.cells:
-        found += _cells(connection, wanted, last, columns, progress)
+        if (wanted.low or wanted.high) and wanted.column < len(shape(connection).columns):
+            inside = columns.get(connection, wanted.column, progress).between(wanted.low, wanted.high)
+            inside[0] = False
+            found.append(inside)
+        if (known := known_cells(connection, wanted, columns)) is not None:
+            found.append(known.matching(wanted))
     for term in search_terms(query.search, shape(connection).columns if query.search else ()):
-        met = among(searched.statement(connection, term, last))
-        found.append(~met if term.excluded else met)
-    if query.pattern:  # the dearest one: only rows that are left
-        left = np.logical_and.reduce(found) if found else np.ones(last + 1, bool)
-        found.append(mask(search.matching_pattern(connection, query.pattern, left), last))
+        if term.field not in (Field.TEXT, Field.CELL):
+            met = among(searched.statement(connection, term, last))
+            found.append(~met if term.excluded else met)
     return found
+
+
+def known_cells(connection: sa.Connection, wanted: CellFilter, columns: ColumnCache) -> ColumnValues | None:
+    """Return the column that a filter by values or contents asks for, where its cells are known."""
+    known = columns.known(connection, wanted.column) if wanted.values or wanted.contains else None
+    return known if known is not None and known.distinct is not None else None
 
 
 def blank(last: int) -> sa.Select[Any]:
@@ -84,37 +96,21 @@ def blank(last: int) -> sa.Select[Any]:
     return sa.select(_rows.id).where(_rows.blank == sa.true(), _rows.id <= last)
 
 
-def _cells(
-    connection: sa.Connection, wanted: CellFilter, last: int, columns: ColumnCache, progress: Progress
-) -> list[Mask]:
-    """Return what a filter by a column lets through; one that the project does not have hides nothing."""
-    if wanted.column >= len(shape(connection).columns):
-        return []
-    found = []
-    if wanted.values or wanted.contains:
-        fits = sa.select(_rows.id).where(_rows.id <= last, matches(connection, wanted))
-        found.append(mask(fetch_ids(connection, fits), last))
-    if wanted.low or wanted.high:
-        inside = columns.get(connection, wanted.column, progress).between(wanted.low, wanted.high)
-        found.append(mask(np.flatnonzero(inside[1:]) + 1, last))
-    return found
-
-
 def _predicted(connection: sa.Connection, query: RowQuery, last: int, scored: ScoredRuns) -> Mask:
     assert query.run_id is not None
     scores = scored.get(connection, query.run_id)
-    size = min(last + 1, len(scores.top))
-    fits = scores.top[:size] >= 0
+    result = np.zeros(last + 1, bool)
+    fits = result[: len(scores.top)]
+    np.greater_equal(scores.top[: last + 1], 0, out=fits)
     if query.predicted_ids:
         run = runs.get(connection, query.run_id)
         # -1 and -2, no score and no label, are the places at the end.
         wanted = np.array([*(label.id in query.predicted_ids for label in run.labels), False, False])
-        fits &= wanted[runs.given(connection, run, scored)[:size]]
+        fits &= looked_up(wanted, runs.given(connection, run, scored)[: last + 1])
     if query.confidence:
-        low, high = map(np.float64, query.confidence)  # a bound that float32 lacks is none of its numbers
-        fits &= (low <= scores.confidence[:size]) & (scores.confidence[:size] <= high)
-    result = np.zeros(last + 1, bool)
-    result[:size] = fits
+        low, high = query.confidence  # a bound that float32 lacks is none of its numbers
+        fits &= scores.confidence[: last + 1] >= at_least(low)
+        fits &= scores.confidence[: last + 1] <= at_most(high)
     return result
 
 
@@ -127,23 +123,19 @@ def compared(
     """
     assert query.compare is not None
     first, second = (runs.get(connection, run_id) for run_id in query.compare)
-    ours, theirs = (
-        _label_ids(run, places, last)
-        for run, places in (
-            (first, runs.given(connection, first, scored)),
-            (second, scored.get(connection, second.id).top),
-        )
-    )
-    result: Mask = (ours > 0) & (theirs > 0)
-    result &= (ours != theirs) if differ else (ours == theirs)
-    return result
-
-
-def _label_ids(run: Run, places: NDArray[Any], last: int) -> NDArray[np.int32]:
-    """Return by row id, from 0 to ``last``, the id of the label at a place of ``run``; 0: no label."""
-    known = np.array([*(label.id or 0 for label in run.labels), 0, 0], np.int32)  # -1 and -2 at the end
-    result = np.zeros(last + 1, np.int32)
-    result[: len(places)] = known[places[: last + 1]]
+    ours = runs.given(connection, first, scored)[: last + 1]
+    theirs = scored.get(connection, second.id).top[: last + 1]
+    size = min(len(ours), len(theirs))
+    ours, theirs = ours[:size], theirs[:size]
+    place_of = {label.id: place for place, label in enumerate(second.labels)}
+    places = [place_of.get(label.id, len(place_of)) for label in first.labels]
+    result = np.zeros(last + 1, bool)
+    found = result[:size]
+    if places != list(range(len(places))):  # else they have the same labels in the same order
+        ours = looked_up(np.array([*places, -2, -1], np.int32), ours)
+    np.greater_equal(ours, 0, out=found)
+    found &= theirs >= 0
+    found &= (ours != theirs) if differ else (ours == theirs)
     return result
 
 

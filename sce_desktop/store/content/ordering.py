@@ -12,23 +12,27 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.arrays import IdArray, counted, looked_up, true_places
 
 Keys = NDArray[np.uint32]
 _SAMPLE: Final = 20_000  # keys by which a bound is guessed
 _SIGN: Final = np.uint32(1 << 31)
+_SLICE: Final = 200_000  # keys that stay in the cache of a processor
 
 
 def of_floats(values: NDArray[np.float32]) -> Keys:
     """Return what sorts as ``values`` (n,) do."""
-    # Zero has two signs, and they are equal.
-    bits = (np.ascontiguousarray(values, np.float32) + np.float32(0)).view(np.uint32)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    keys = (values + np.float32(0)).view(np.uint32)  # zero has two signs, and they are equal
+    for start in range(0, len(keys), _SLICE):
+        some = keys[start : start + _SLICE]
+        some ^= (some.view(np.int32) >> 31).view(np.uint32) | _SIGN  # all bits of what is below zero
+    return keys
 
 
 def of_numbers(values: NDArray[Any]) -> Keys:
     """Return what sorts as ``values`` (n,) do: whole numbers of 32 bits."""
-    keys: Keys = np.ascontiguousarray(values, np.int32).view(np.uint32) ^ _SIGN
+    keys: Keys = np.array(values, np.int32).view(np.uint32)
+    keys ^= _SIGN
     return keys
 
 
@@ -39,28 +43,35 @@ def by_key(ids: IdArray, keys: Keys, *, descending: bool = False) -> IdArray:
         return ids[order]
     packed = np.empty(len(ids), "<u8")
     halves = packed.view("<u4")
-    halves[1::2] = ~keys if descending else keys
+    if descending:
+        np.invert(keys, out=halves[1::2])
+    else:
+        halves[1::2] = keys
     halves[0::2] = ids
     packed.sort()
-    return halves[0::2].astype(np.int64)
+    return halves[0::2].astype(ids.dtype)
 
 
 def first_by_key(ids: IdArray, keys: Keys, count: int, *, descending: bool = False) -> IdArray:
     """Return at least the first ``count`` of what `by_key` returns, fewer where there are fewer."""
-    keys = ~keys if descending else keys
-    bound = _bound(keys, count)
-    places = np.flatnonzero(keys <= bound)
+    places = _before(keys, _bound(keys, count, descending=descending), descending=descending)
     if len(places) < min(count, len(keys)):  # the sample was not like the rest
-        bound = np.partition(keys, count - 1)[count - 1]
-        places = np.flatnonzero(keys <= bound)
-    return by_key(ids[places], keys[places])
+        place = len(keys) - count if descending else count - 1
+        places = _before(keys, np.partition(keys, place)[place], descending=descending)
+    return by_key(ids[places], keys[places], descending=descending)
 
 
-def _bound(keys: Keys, count: int) -> np.uint32:
-    """Return a key that ``count`` keys are most likely not above, and few more."""
+def _before(keys: Keys, bound: np.uint32, *, descending: bool) -> IdArray:
+    return true_places(keys >= bound if descending else keys <= bound)
+
+
+def _bound(keys: Keys, count: int, *, descending: bool) -> np.uint32:
+    """Return a key that ``count`` keys most likely come before, or are, and few more."""
     sample = np.sort(keys[:: max(1, len(keys) // _SAMPLE)])
-    place = int(np.ceil(len(sample) * count / max(1, len(keys)))) * 2 + 16
-    return np.uint32(sample[min(place, len(sample) - 1)]) if len(sample) else np.uint32(0)
+    if not len(sample):
+        return np.uint32(0)
+    place = min(int(np.ceil(len(sample) * count / max(1, len(keys)))) * 2 + 16, len(sample) - 1)
+    return np.uint32(sample[-1 - place] if descending else sample[place])
 
 
 def grouped(ids: IdArray, groups: NDArray[Any], keys: Keys, *, descending: bool = False) -> IdArray:
@@ -70,22 +81,68 @@ def grouped(ids: IdArray, groups: NDArray[Any], keys: Keys, *, descending: bool 
     """
     if not len(ids):
         return ids
-    of_row = np.zeros(int(ids[-1]) + 1, np.uint16)
-    of_row[ids] = groups
-    ids = by_key(ids, keys, descending=True)
-    groups = of_row[ids]
-    order = np.argsort(~groups if descending else groups, kind="stable")  # a radix sort: of 16 bits
-    return ids[order]
+    groups = groups.astype(np.uint16)
+    if descending:
+        np.invert(groups, out=groups)
+    present = np.flatnonzero(counted(groups, 1 << 16))
+    if len(present) > 256 or int(ids[-1]) >= 1 << 24:
+        of_row = np.zeros(int(ids[-1]) + 1, np.uint16)
+        of_row[ids] = groups
+        ids = by_key(ids, keys, descending=True)
+        return ids[np.argsort(of_row[ids], kind="stable")]  # a radix sort: of 16 bits
+    places = np.zeros(1 << 16, np.uint8)
+    places[present] = np.arange(len(present))
+    packed = np.empty(len(ids), np.uint64)
+    for start in range(0, len(ids), _SLICE):  # group, key and id are one number of 64 bits
+        part = slice(start, start + _SLICE)
+        packed[part] = places[groups[part]].astype(np.uint64) << np.uint64(56)
+        packed[part] |= (~keys[part]).astype(np.uint64) << np.uint64(24)
+        packed[part] |= ids[part].astype(np.uint64)
+    packed.sort()
+    packed &= np.uint64((1 << 24) - 1)
+    return packed.astype(ids.dtype)
 
 
 def first_grouped(
     ids: IdArray, groups: NDArray[Any], keys: Keys, count: int, *, descending: bool = False
 ) -> IdArray:
     """Return at least the first ``count`` of what `grouped` returns, fewer where there are fewer."""
-    sizes = np.bincount(groups)
+    if not len(ids):
+        return ids
+    sizes = counted(groups, int(groups.max()) + 1)
     places = np.arange(len(sizes))[::-1] if descending else np.arange(len(sizes))
-    enough = int(np.searchsorted(np.cumsum(sizes[places]), min(count, len(ids))))
-    chosen = np.zeros(len(sizes), bool)
-    chosen[places[: enough + 1]] = True
-    inside = np.flatnonzero(chosen[groups])
-    return grouped(ids[inside], groups[inside], keys[inside], descending=descending)
+    summed = np.cumsum(sizes[places])
+    enough = int(np.searchsorted(summed, min(count, len(ids))))
+    whole = np.zeros(len(sizes), bool)
+    whole[places[:enough]] = True  # groups that are shown whole, and of the next one a part
+    last = true_places(groups == int(places[enough]))
+    left = count - (int(summed[enough - 1]) if enough else 0)
+    ends = first_by_key(ids[last], keys[last], left, descending=True)
+    if not enough:
+        return ends
+    inside = true_places(looked_up(whole, groups))
+    return np.concatenate([grouped(ids[inside], groups[inside], keys[inside], descending=descending), ends])
+
+
+def in_turns(ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray) -> IdArray:
+    """Return ``ids`` (n,) so that their groups take turns, those with the fewest ``before`` (K,) first.
+
+    In each turn, and in each group, the greatest ``keys`` lead; else the first group does.
+    """
+    if not len(ids):
+        return ids
+    sizes = counted(groups, len(before))
+    of_row = np.zeros(int(ids[-1]) + 1, np.uint32)
+    of_row[ids] = keys
+    ids = grouped(ids, groups, keys)
+    packed = np.invert(looked_up(of_row, ids)).astype(np.uint64)
+    del of_row
+    start = 0
+    for size, done in zip(sizes.tolist(), before.tolist(), strict=True):
+        turns = np.arange(done, done + size, dtype=np.uint64)
+        turns <<= np.uint64(32)
+        packed[start : start + size] |= turns
+        start += size
+    order = np.argsort(packed, kind="stable")
+    del packed
+    return ids[order]

@@ -14,7 +14,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import regex
@@ -28,6 +28,7 @@ from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.content import trigrams
 from sce_desktop.store.file import schema
+from sce_desktop.store.file.stopping import stoppable
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.sql import json_ids, last_row_id
 
@@ -54,7 +55,7 @@ def build_index(database: Database, progress: Progress) -> None:
     Raises:
         UserError: There is too little room. Searching goes on without.
     """
-    _check_room(database)
+    _check_room(database, progress)
     try:
         _build(database, progress)
     except UserError as error:  # what it advises is about what is done already
@@ -150,9 +151,9 @@ def _write(
     return True
 
 
-def _check_room(database: Database) -> None:
+def _check_room(database: Database, progress: Progress) -> None:
     """Refuse where the index may not fit: half of it would take the room for what people do next."""
-    with database.read() as connection:
+    with database.read() as connection, stoppable(_plain(connection), progress):
         start = connection.execute(sa.select(schema.project.c.searchable_to)).scalar_one()
         missing = sa.select(sa.func.coalesce(sa.func.sum(schema.rows.c.length), 0)).where(
             schema.rows.c.id > start
@@ -175,32 +176,30 @@ def is_made(connection: sa.Connection) -> bool:
     return found.first() is not None
 
 
-def matching_ids(connection: sa.Connection, needle: str) -> sa.Select[Any] | sa.CompoundSelect[Any]:
-    """Return the statement for the ids of the rows whose text contains ``needle`` (see `core.folding`)."""
-    row = schema.rows.c
-    matches = _contains(row.text, needle)
-    in_project = sa.select(row.id).where(row.id <= last_row_id())
+def candidates(connection: sa.Connection, needle: str, last: int) -> NDArray[np.bool_] | None:
+    """Return by row id, up to ``last``, which rows may contain ``needle``; None: the index does not tell.
+
+    Rows that are not in the index yet are among them.
+    """
     indexed_to, form = connection.execute(
         sa.select(schema.project.c.searchable_to, schema.project.c.search_form)
     ).one()
     codes = trigrams.codes_of(folding.bare(needle), _MAX_TRIGRAMS)
     if not indexed_to or form != folding.FORM or not codes or not is_made(connection):
-        return in_project.where(matches)
-    candidates = _candidates(_plain(connection), codes, indexed_to)
-    if 2 * len(candidates) >= indexed_to > 1:  # looking at the texts in their order is faster
-        return in_project.where(matches)
-    among = sa.text("SELECT value FROM json_each(:candidates)").bindparams(
-        candidates=json_ids(candidates.tolist())
-    )
-    indexed = in_project.where(row.id.in_(among.columns(sa.column("value", sa.Integer))), matches)
-    return indexed.union_all(in_project.where(row.id > indexed_to, matches))
+        return None
+    found = _candidates(_plain(connection), codes, min(indexed_to, last))
+    result = np.zeros(last + 1, bool)
+    result[1 : len(found) + 1] = found
+    result[len(found) + 1 :] = True
+    return result
 
 
-def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> IdArray:
-    """Return the rows up to ``end`` that have all trigrams of ``codes``, or others of the same codes."""
-    found = []
+def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> NDArray[np.bool_]:
+    """Return which of the first ``end`` rows have all trigrams of ``codes``, or others of the same codes."""
+    blocks = (end - 1) // trigrams.BLOCK + 1
+    found = np.zeros(blocks * trigrams.BLOCK, np.bool_)
     marks = ", ".join("?" * len(codes))
-    for block in range((end - 1) // trigrams.BLOCK + 1):
+    for block in range(blocks):
         wanted = [trigrams.record_id(block, code) for code in codes]
         records = plain.execute(
             f"SELECT id, rows FROM {schema.SEARCH_TABLE} WHERE id IN ({marks})", wanted
@@ -213,39 +212,32 @@ def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> IdArra
                 rows &= trigrams.rows_of(record)
             except trigrams.DamagedRecordError:
                 raise malformed(schema.SEARCH_TABLE, "rows", record_id) from None
-        found.append(np.flatnonzero(rows) + (block * trigrams.BLOCK + 1))
-    ids = np.concatenate(found) if found else np.empty(0, np.int64)
-    return ids[ids <= end]
+        found[block * trigrams.BLOCK : (block + 1) * trigrams.BLOCK] = rows
+    return found[:end]
+
+
+def check_pattern(pattern: str) -> None:
+    """UserError if ``pattern`` is no regular expression."""
+    _compiled(pattern)
 
 
 def matching_pattern(
-    connection: sa.Connection, pattern: str, among: NDArray[np.bool_], seconds: float = PATTERN_SECONDS
+    connection: sa.Connection, pattern: str, ids: IdArray, seconds: float | None = None
 ) -> IdArray:
-    """Return the rows of ``among`` (by id) whose text a regular expression matches, letter case aside.
+    """Return the rows of ``ids`` whose text a regular expression matches, letter case aside.
 
     A pattern can take longer than anyone waits, on a single text even: `regex` gives up in time, `re` cannot.
 
     Raises:
-        UserError: It is no regular expression, or it takes more than ``seconds``.
+        UserError: It is no regular expression, or it takes more than ``seconds`` (`PATTERN_SECONDS`).
     """
-    try:
-        matches = regex.compile(pattern, regex.IGNORECASE).search
-    except regex.error as error:
-        raise UserError(
-            _(
-                "“{pattern}” is not a valid regular expression ({error}): correct it.",
-                pattern=pattern,
-                error=error,
-            )
-        ) from None
-    plain = _plain(connection)
-    until = time.monotonic() + seconds
+    matches = _compiled(pattern).search
+    until = time.monotonic() + (PATTERN_SECONDS if seconds is None else seconds)
     found = []
+    texts = "SELECT id, text FROM rows WHERE id IN (SELECT value FROM json_each(?))"
     try:
-        for row_id, text in plain.execute(
-            "SELECT id, text FROM rows WHERE id < ? ORDER BY id", (len(among),)
-        ):
-            if among[row_id] and matches(text, timeout=until - time.monotonic()):
+        for row_id, text in _plain(connection).execute(texts, (json_ids(ids),)):
+            if matches(text, timeout=until - time.monotonic()):
                 found.append(row_id)
     except (TimeoutError, ValueError):  # the latter: no time is left at all
         raise UserError(
@@ -254,13 +246,26 @@ def matching_pattern(
     return np.array(found, np.int64)
 
 
+def _compiled(pattern: str) -> regex.Pattern[str]:
+    try:
+        return regex.compile(pattern, regex.IGNORECASE)
+    except regex.error as error:
+        raise UserError(
+            _(
+                "“{pattern}” is not a valid regular expression ({error}): correct it.",
+                pattern=pattern,
+                error=error,
+            )
+        ) from None
+
+
 def _plain(connection: sa.Connection) -> sqlite3.Connection:
     plain = connection.connection.driver_connection
     assert isinstance(plain, sqlite3.Connection)
     return plain
 
 
-def _contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
+def contains(text: sa.ColumnElement[str], needle: str) -> sa.ColumnElement[bool]:
     """Return whether ``text`` contains ``needle``: by LIKE where it knows the letters, which is faster."""
     key, accented = folding.bare(needle), folding.folded(needle)
     if not accented:  # all that was typed is what never counts: take it as it is

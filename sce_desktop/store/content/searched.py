@@ -1,4 +1,7 @@
-"""The rows that the terms of a search let through (`core.search_terms`)."""
+"""The rows that the terms of a search let through which ask for people's answers (`core.search_terms`).
+
+Those that ask for words in texts and cells are `row_tests`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,6 @@ from sce_desktop.core.query import RowState
 from sce_desktop.core.search_terms import Field, Term
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
-from sce_desktop.store.content import search
-from sce_desktop.store.content.columns import cell
 from sce_desktop.store.file import schema
 
 Statement = sa.Select[Any] | sa.CompoundSelect[Any]
@@ -21,12 +22,8 @@ Statement = sa.Select[Any] | sa.CompoundSelect[Any]
 def statement(connection: sa.Connection, term: Term, last: int) -> Statement:
     """Return the statement for the ids up to ``last`` that meet ``term``, or that it excludes."""
     match term.field:
-        case Field.TEXT:
-            return search.matching_ids(connection, term.value)
-        case Field.CELL:
-            row = schema.rows.c
-            matches = contains(cell(connection, term.column), term.value)
-            return sa.select(row.id).where(row.id <= last, matches)
+        case Field.TEXT | Field.CELL:
+            raise ValueError(f"a term for {term.field.value} is a test of each row")
         case Field.LABEL:
             return decisions.ids_with_labels(_labels_named(connection, term.value))
         case Field.ANNOTATOR:

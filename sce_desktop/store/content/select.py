@@ -7,7 +7,7 @@ knows nothing about (not scored, not annotated) come behind the others in file o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
@@ -16,21 +16,23 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Decision
-from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.arrays import IdArray, looked_up, narrow_range, true_places
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
-from sce_desktop.core.scoring import rare_label
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content import conditions, ordering, rows
 from sce_desktop.store.content.columns import ColumnCache
+from sce_desktop.store.content.row_tests import passing, passing_mask, row_tests
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
 from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
 
 _SLICE: Final = 50_000  # rows
+_SCREENS: Final = 256  # rows that are found first where texts have to be read: some screens of them
+_TESTED: Final = (2_048, 8_192, 32_768)  # rows of an order that are read until those are found
 
 
 def row_ids(
@@ -41,7 +43,9 @@ def row_ids(
     progress: Progress | None = None,
 ) -> IdArray:
     """Return the ids of the rows that ``query`` asks for, in its order."""
-    return _Found(connection, query, scored, columns, progress or SilentProgress()).ordered()
+    found = _Found(connection, query, scored, columns, progress or SilentProgress())
+    found.test_all()
+    return found.ordered()
 
 
 def first_ids(
@@ -52,17 +56,31 @@ def first_ids(
     count: int,
     least: int,
     progress: Progress | None = None,
-) -> tuple[IdArray, int]:
-    """Return at least the first ``count`` of what `row_ids` returns, and how many there are in all.
+    *,
+    near: int | None = None,
+) -> tuple[IdArray, int | None]:
+    """Return the first of what `row_ids` returns, and how many there are in all.
 
-    All of them, where there are fewer than ``least`` or the order knows no shorter way.
+    At least ``count``, and all of them where there are fewer than ``least``, where the order knows no shorter
+    way, or where the row ``near`` is among the others. Where texts or cells of as many rows have to be read,
+    those of the first ones of the order alone are: then few may be found, or none yet, and how many there are
+    is not known (None).
     """
     found = _Found(connection, query, scored, columns, progress or SilentProgress())
-    return (found.ordered() if found.count < least else found.ordered(count)), found.count
+    if found.tests and found.count >= least:
+        return found.first_tested(), None
+    found.test_all()
+    first = found.ordered(count if found.count >= least else None)
+    if near is not None and found.has(near) and not (first == near).any():
+        first = found.ordered()
+    return first, found.count
 
 
 class _Found:
-    """The rows that a query asks for: the conditions first, so that no more are ordered than are shown."""
+    """The rows that a query asks for: the conditions first, so that no more are ordered than are shown.
+
+    ``tests`` are those that take reading a row; only `test_all` applies them to what `ordered` returns.
+    """
 
     def __init__(
         self,
@@ -74,18 +92,57 @@ class _Found:
     ) -> None:
         self._connection, self._query, self._progress = connection, query, progress
         self._scored, self._columns = ScoredOnce(scored), columns
-        self._last = connection.execute(sa.select(last_row_id())).scalar_one()
+        self._last: int = connection.execute(sa.select(last_row_id())).scalar_one()
         masks = conditions.masks(connection, query, self._last, self._scored, columns, progress)
+        cells = [one for one in query.cells if conditions.known_cells(connection, one, columns) is None]
+        self.tests = row_tests(connection, query, self._last, cells)
+        masks += [test.candidates for test in self.tests if test.candidates is not None and not test.excluded]
         progress.check()
-        every = _every(connection, self._last)
         self._mask: conditions.Mask | None = None
-        if masks or len(every) != self._last:
-            self._mask = conditions.mask(every, self._last)
-            for one in masks:
-                self._mask &= one
-            every = np.flatnonzero(self._mask)
-        self._ids: IdArray = every  # in file order
-        self.count = len(every)
+        self._ids: IdArray = _every(connection, self._last)  # in file order
+        self.count = len(self._ids)
+        if masks or self.count != self._last:
+            self._hide(self._shown(), masks)
+
+    def _shown(self) -> conditions.Mask:
+        """Return by row id which rows are found by now."""
+        if self._mask is not None or self.count != self._last:
+            return conditions.mask(self._ids, self._last) if self._mask is None else self._mask
+        every = np.ones(self._last + 1, bool)
+        every[0] = False
+        return every
+
+    def _hide(self, shown: conditions.Mask, masks: Sequence[conditions.Mask]) -> None:
+        for one in masks:
+            shown &= one
+        self._mask, self._ids = shown, true_places(shown)
+        self.count = len(self._ids)
+
+    def has(self, row_id: int) -> bool:
+        """Whether a row is among those found."""
+        return 0 < row_id <= self._last and (self._mask is None or bool(self._mask[row_id]))
+
+    def test_all(self) -> None:
+        """Take the rows alone that pass all tests too."""
+        if not self.tests:
+            return
+        if self.count <= _TESTED[-1] and 2 * self.count < self._last:
+            passed = passing(self._connection, self.tests, self._ids)
+            self._hide(conditions.mask(passed, self._last), ())
+        else:
+            self._hide(passing_mask(self._connection, self.tests, self._shown(), self._progress), ())
+
+    def first_tested(self) -> IdArray:
+        """Return the first rows that pass all tests, as far as they are among the first of the order."""
+        done, found = 0, list[IdArray]()
+        for count in _TESTED:
+            self._progress.check()
+            some = self.ordered(count)[done:count]
+            found.append(passing(self._connection, self.tests, some))
+            done = count
+            if sum(map(len, found)) >= _SCREENS:
+                break
+        return np.concatenate(found)
 
     def ordered(self, count: int | None = None) -> IdArray:
         """Return the rows in their order; of some orders at least the first ``count`` alone, if given."""
@@ -97,12 +154,12 @@ class _Found:
             case RowOrder.RANDOM:
                 return _by_random(ids, query.seed, count)
             case RowOrder.LENGTH:
-                return self._by_key(self._columns.lengths(self._connection, self._progress)[ids], count)
+                lengths = self._columns.lengths(self._connection, self._progress)
+                return self._by_key(self._at(lengths, ids), count)
             case RowOrder.DISAGREE:
                 plain = self._scored.plain
-                differs = conditions.compared(self._connection, query, self._last, plain, differ=True)[ids]
-                parts = [ids[differs], ids[~differs]]
-                return np.concatenate(parts[::-1] if query.descending else parts)
+                differs = conditions.compared(self._connection, query, self._last, plain, differ=True)
+                return self._apart(self._at(differs, ids), count)
             case RowOrder.COLUMN:
                 return self._by_column(count)
             case RowOrder.GIVEN | RowOrder.ANNOTATION:
@@ -112,14 +169,25 @@ class _Found:
                     known = fetch_ids(self._connection, _by_annotation(self._connection, query))
                 if self._mask is not None:
                     known = known[self._mask[known]]
+                if count is not None and len(known) >= count:
+                    return known
                 return np.concatenate([known, self._but(known)])
         return self._by_score(count)
+
+    def _apart(self, first: NDArray[np.bool_], count: int | None) -> IdArray:
+        """Return the rows (n,) of which ``first`` is true, or not if it is descending, then the others."""
+        if self._query.descending:
+            first = ~first
+        enough = count is not None and np.count_nonzero(first) >= count
+        parts = [self._ids[true_places(first)]]
+        return parts[0] if enough else np.concatenate([*parts, self._ids[true_places(~first)]])
 
     def _but(self, known: IdArray) -> IdArray:
         """Return the other rows, in file order."""
         if len(known) == self.count:
             return self._ids[:0]
-        return self._ids[~conditions.mask(known, self._last)[self._ids]]
+        others = ~conditions.mask(known, self._last)
+        return self._ids[true_places(self._at(others, self._ids))]
 
     def _by_key(self, values: NDArray[Any], count: int | None) -> IdArray:
         keys, down = ordering.of_numbers(values), self._query.descending
@@ -146,13 +214,13 @@ class _Found:
         if query.order is RowOrder.RARE:
             has_score[fetch_ids(self._connection, decisions.ids_decided())] = False
         inside = self._at(has_score, self._ids)
-        ids = self._ids if inside.all() else self._ids[inside]
+        ids = self._ids if inside.all() else self._ids[true_places(inside)]
         if query.order is RowOrder.RARE and len(ids) < np.count_nonzero(has_score):
             # Labels take turns among all rows, so that a filter moves none past another.
-            known = self._known(np.flatnonzero(has_score), scores, None)
+            known = self._known(true_places(has_score), scores, None)
             hidden = np.ones(self._last + 1, bool)
             hidden[self._ids] = False
-            return np.concatenate([known[~hidden[known]], self._ids[~inside]])
+            return np.concatenate([known[true_places(~looked_up(hidden, known))], self._ids[~inside]])
         short = count if count is not None and len(ids) >= count else None
         known = self._known(ids, scores, short)
         if short is not None:
@@ -163,7 +231,7 @@ class _Found:
         """Return ``values``, which are by row id, of ``ids``; of all rows without a copy."""
         if ids is self._ids and self._mask is None and len(values) > self._last:
             return values[1 : self._last + 1]
-        return values[ids]
+        return looked_up(values, ids)
 
     def _known(self, ids: IdArray, scores: Scored, count: int | None) -> IdArray:
         query = self._query
@@ -175,18 +243,21 @@ class _Found:
                 return ordering.by_key(ids, keys, descending=down)
             return ordering.first_by_key(ids, keys, count, descending=down)
         run = runs.get(self._connection, query.run_id or 0)
-        places = runs.given(self._connection, run, self._scored)[ids]
+        given = runs.given(self._connection, run, self._scored)
         self._progress.check()
         if query.order is RowOrder.RARE:
-            return self._rare(ids, scores, run, places, count)
-        places = np.where(places < 0, len(run.labels), places)  # none of these, behind the labels
-        keys = ordering.of_floats(scores.confidence[ids])
+            fits = np.ones(len(ids), bool) if given is scores.top else self._at(given, ids) >= 0
+            return self._rare(ids, scores, run, fits, count)
+        places = self._at(given, ids)
+        if places.min(initial=0) < 0:  # none of these, behind the labels
+            places = np.where(places < 0, places.dtype.type(len(run.labels)), places)
+        keys = ordering.of_floats(self._at(scores.confidence, ids))
         if count is None:
             return ordering.grouped(ids, places, keys, descending=down)
         return ordering.first_grouped(ids, places, keys, count, descending=down)
 
     def _rare(
-        self, ids: IdArray, scores: Scored, run: Run, places: NDArray[Any], count: int | None
+        self, ids: IdArray, scores: Scored, run: Run, fits: NDArray[np.bool_], count: int | None
     ) -> IdArray:
         """Return undecided rows; labels with the fewest decisions take turns, surest first.
 
@@ -194,32 +265,36 @@ class _Found:
         """
         counts = decisions.label_counts(self._connection)
         decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
-        fits = places >= 0
         if count is not None and not self._query.descending and np.count_nonzero(fits) >= count:
             # Of the first rows none stands behind as many of its own label.
-            ids = ids[fits]
-            ids = ids[surest(scores.top[ids], scores.confidence[ids], count, len(decided))]
+            ids = ids if fits.all() else ids[true_places(fits)]
+            ids = surest(scores.top, scores.confidence, count, len(decided), ids)
             fits = np.ones(len(ids), bool)
         else:
             count = None
-        top, confidence = scores.top[ids].astype(np.int64), scores.confidence[ids]
-        turns = [
-            some[rare_label(top[some], confidence[some], decided)]
-            for some in map(np.flatnonzero, (fits, ~fits))
-        ]
-        known: IdArray = ids[np.concatenate(turns)]
+        turns = []
+        for inside in (fits, ~fits):
+            some = ids if inside.all() else ids[true_places(inside)]
+            keys = ordering.of_floats(self._at(scores.confidence, some))
+            turns.append(ordering.in_turns(some, self._at(scores.top, some), keys, decided))
+        known: IdArray = np.concatenate(turns)
         if count is not None:
             return known[:count]  # a label that ran out of rows here has more of them in the whole order
         return known[::-1] if self._query.descending else known
 
 
-def surest(groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int) -> IdArray:
+def surest(
+    groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int, ids: IdArray | None = None
+) -> IdArray:
     """Return the places (m,) of at least the ``count`` greatest ``values`` (n,) of each group, in order.
 
-    ``groups`` are numbers below ``size``; of a smaller group it is all.
+    ``groups`` are numbers below ``size``; of a smaller group it is all. With ``ids`` groups and values are by
+    row id, those of ``ids`` (n,) are asked for, and ids are returned.
     """
-    step = max(1, len(groups) // (200 * size + 20_000))
-    sample, sampled = groups[::step], values[::step]
+    rows = np.arange(len(groups)) if ids is None else ids
+    few = rows[:: max(1, len(rows) // (200 * size + 20_000))]
+    step = max(1, len(rows) // max(1, len(few)))
+    sample, sampled = groups[few], values[few]
     order = np.lexsort((-sampled, sample))
     starts = np.searchsorted(sample[order], np.arange(size + 1))
     bounds = np.full(size, -np.inf, np.float32)
@@ -227,13 +302,19 @@ def surest(groups: NDArray[Any], values: NDArray[np.float32], count: int, size: 
         place = start + 2 * (count // step) + 8
         if place < end:
             bounds[group] = sampled[order[place]]
-    inside = values >= bounds[groups]
-    short = np.bincount(groups[inside], minlength=size) < np.minimum(
-        count, np.bincount(groups, minlength=size)
-    )
-    if short.any():  # the sample was not like the rest
-        inside |= short[groups]
-    return np.flatnonzero(inside)
+    found, sizes, short = list[IdArray](), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    for some in _slices(rows):
+        of_rows = groups[some]
+        inside = values[some] >= bounds[of_rows]
+        found.append(some[inside])
+        sizes += np.bincount(of_rows, minlength=size)
+        short += np.bincount(of_rows[inside], minlength=size)
+    missing = short < np.minimum(count, sizes)
+    if missing.any():  # the sample was not like the rest
+        found = [
+            some[(values[some] >= bounds[groups[some]]) | missing[groups[some]]] for some in _slices(rows)
+        ]
+    return np.concatenate(found) if found else rows[:0]
 
 
 def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> IdArray:
@@ -242,13 +323,13 @@ def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> 
     every = _every(connection, last)
     done = conditions.mask(fetch_ids(connection, conditions.blank(last)), last)
     done[scored.get(connection, run_id).ids(last)] = True
-    return every[~done[every]]
+    return every[~looked_up(done, every)].astype(np.int64)
 
 
 def _every(connection: sa.Connection, last: int) -> IdArray:
     """Return all ids in file order; there are gaps among them only in a repaired project."""
     if rows.counts(connection).rows == last:
-        return np.arange(1, last + 1)
+        return narrow_range(last)
     # No ORDER BY: SQLite then reads the index on hashes and not the texts.
     ids: IdArray = np.sort(fetch_ids(connection, sa.select(schema.rows.c.id).where(schema.rows.c.id <= last)))
     return ids

@@ -18,7 +18,7 @@ import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
 
 from sce_desktop.core.errors import LeftInLog, UserError
-from sce_desktop.core.giving_way import urgent
+from sce_desktop.core.giving_way import give_way, urgent
 from sce_desktop.core.i18n import _
 from sce_desktop.store.file import functions
 from sce_desktop.store.file.blame import blaming_contents
@@ -141,6 +141,7 @@ class Database:
         if joined is not None:
             yield joined
             return
+        give_way()  # while nobody waits for this thread yet
         with known_failures(self.path), urgent(), self._turns, self._writer.connect() as connection:
             self._check_open()
             self._check_place()
@@ -249,6 +250,7 @@ class Database:
         """
         if self._writer is None or self._log_size() < least or self.lost():
             return
+        give_way()  # a decision would wait for the disk behind it
         try:
             with self._shortening:
                 self._check_open()

@@ -17,21 +17,25 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from sce_desktop.core.background_writer import BackgroundWriter
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.names import check_name
 from sce_desktop.core.private import make_file, mode_like
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import connect, file_uri, overwrite_deleted
 from sce_desktop.store.file.failures import error_code
 from sce_desktop.store.file.header import check_companions
 from sce_desktop.store.file.lock import FileLock
+from sce_desktop.store.file.stopping import stoppable
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _MAGIC: Final = b"SQLite format 3\0"
 _BEGINNINGS: Final = {"-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), "-journal": (b"\xd9\xd5\x05\xf9",)}
 _SIZE_FIELDS: Final = ((16, 2), (24, 4), (28, 4), (68, 4), (92, 4))  # of the header: start and bytes
+_LARGE: Final = 10_000_000  # bytes
 _SHM_BLOCK: Final = 32_768
 _SHM_IN_USE: Final = 128  # the byte of the "-shm" file that everybody has locked who has the log open
 
@@ -58,18 +62,20 @@ def new_file(path: Path, *, overwrite: bool, locked: bool = False) -> Iterator[P
             put_in_place(draft, path, overwrite=overwrite, locked=locked)
 
 
-def put_in_place(draft: Path, path: Path, *, overwrite: bool, locked: bool = False) -> None:
+def put_in_place(
+    draft: Path, path: Path, *, overwrite: bool, locked: bool = False, progress: Progress | None = None
+) -> None:
     """Rename the closed database ``draft`` to ``path`` after reading all of it again.
 
     Whatever interrupts this, ``path`` is then the new file, whole, or what it was before. Leftovers beside it
-    are removed. ``locked``: the caller holds its `lock_of`.
+    are removed. ``locked``: the caller holds its `lock_of`. ``progress`` is asked while it is read again.
 
     Raises:
         UserError: The draft is not whole; there is a file and not ``overwrite``, or it is in use; the place
             cannot be written.
     """
     with explaining(path):
-        check_whole(draft, path)
+        _check_while_written(draft, path, progress)
         target = path.resolve()
         with contextlib.nullcontext() if locked else _claimed(target):
             check_target(path, overwrite=overwrite)
@@ -102,10 +108,21 @@ def check_target(path: Path, *, overwrite: bool) -> None:
         raise UserError(_("{path} already exists: choose another name.", path=path))
 
 
-def check_whole(draft: Path, path: Path) -> None:
+def _check_while_written(draft: Path, path: Path, progress: Progress | None) -> None:
+    """Check that ``draft`` is whole; a large one is brought to the disk meanwhile, for the most part."""
+    if _size(draft) < _LARGE:
+        check_whole(draft, path, progress)
+        return
+    # Closed at the end alone: closing a file lets go of the locks that SQLite has on it.
+    with draft.open("rb+") as file, BackgroundWriter("sync") as disk:
+        disk.write(os.fsync, file.fileno())
+        check_whole(draft, path, progress)
+
+
+def check_whole(draft: Path, path: Path, progress: Progress | None = None) -> None:
     """Read the closed database ``draft`` again. UserError, which names ``path``, if it is not whole."""
     try:
-        whole = not any(_size(file) for file in _leftovers(draft)) and _is_sound(draft)
+        whole = not any(_size(file) for file in _leftovers(draft)) and _is_sound(draft, progress)
     except sqlite3.Error:
         whole = False
     if not whole:
@@ -226,8 +243,11 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _is_sound(draft: Path) -> bool:
-    with contextlib.closing(connect(draft, "mode=ro")) as plain:
+def _is_sound(draft: Path, progress: Progress | None) -> bool:
+    with (
+        contextlib.closing(connect(draft, "mode=ro")) as plain,
+        stoppable(plain, progress or SilentProgress()),
+    ):
         (application_id,) = plain.execute("PRAGMA application_id").fetchone()
         (pages,) = plain.execute("PRAGMA page_count").fetchone()
         (page,) = plain.execute("PRAGMA page_size").fetchone()

@@ -10,12 +10,14 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core.runs import Scores
+from sce_desktop.store.content.row_columns import asked
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.runs import runs
-from sce_desktop.store.sql import Ids, json_ids
+from sce_desktop.store.sql import Ids, json_ids, numbers_in
 
 _STORED: Final = np.dtype("<f4")
+_MOST_BYTES: Final = 100_000_000  # of vectors in one piece; SQLite makes none above a billion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +31,42 @@ class ScoresOfRows:
 def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> ScoresOfRows:
     """Return what a run says about ``row_ids``. `Malformed` names a record that is not as we write it."""
     width = len(runs.get(connection, run_id).labels)
+    found = _at_once(connection, run_id, np.asarray(row_ids, np.int64), width)
+    return _one_by_one(connection, run_id, row_ids, width) if found is None else found
+
+
+def _at_once(
+    connection: sa.Connection, run_id: int, row_ids: NDArray[np.int64], width: int
+) -> ScoresOfRows | None:
+    """Return all vectors as one piece, of which SQLite makes one step; None where one is not as usual."""
+    size = width * _STORED.itemsize
+    if len(row_ids) * size > _MOST_BYTES:
+        return None
+    where, parameters = asked("scores", "row_id", row_ids)
+    usual = (
+        "typeof(probabilities) = 'blob' AND length(probabilities) = ? AND typeof(none) IN ('null', 'real')"
+    )
+    listed, vectors, none, count, usuals, nones = (
+        raw(connection)
+        .execute(
+            "SELECT group_concat(row_id), CAST(group_concat(probabilities, '') AS BLOB), group_concat(none),"
+            f" count(*), total({usual}), count(none)"
+            f" FROM (SELECT row_id, probabilities, none {where} AND run_id = ?)",
+            (size, *parameters, run_id),
+        )
+        .fetchone()
+    )
+    scored = numbers_in(listed, np.int64)
+    present = np.isin(row_ids, scored)
+    if usuals != count or nones not in (0, count) or not np.array_equal(row_ids[present], scored):
+        return None
+    probabilities = np.frombuffer(vectors or b"", _STORED).reshape(-1, width).astype(np.float32, copy=False)
+    # SQLite writes 15 digits, and 9 tell a float32.
+    given = numbers_in(none, np.float64).astype(np.float32) if nones else None
+    return ScoresOfRows(present, Scores(probabilities, given))
+
+
+def _one_by_one(connection: sa.Connection, run_id: int, row_ids: Ids, width: int) -> ScoresOfRows:
     found = raw(connection).execute(
         "SELECT row_id, probabilities, none FROM scores"
         " WHERE run_id = ? AND row_id IN (SELECT value FROM json_each(?))",

@@ -14,18 +14,20 @@ from numpy.typing import NDArray
 
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
-from sce_desktop.core.arrays import FloatArray, IdArray
-from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core.arrays import FloatArray, IdArray, looked_up, true_places
+from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.rules.records import checked, malformed
+from sce_desktop.store.runs.large_arrays import large
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
+_FETCHED_AT_ONCE: Final = 1_000  # records: a millisecond
 _FETCHED: Final = ("row_id", "probabilities", "none", "top", "confidence", "margin")
 _FITS: Final = (
     "(SELECT length(probabilities) = 4 * json_array_length(labels) AND top < json_array_length(labels)"
@@ -52,10 +54,10 @@ class RowScore:
 
 
 class RunArrays(NamedTuple):
-    """What a run says about every row that it has scored, (n,) each, in file order."""
+    """What a run says about every row that it has scored, (n,) each, in file order; not to be written to."""
 
-    row_ids: IdArray
-    top: IdArray  # 0-based places in the run's labels
+    row_ids: IdArray  # int32 where that holds them; see `core.arrays.narrow`
+    top: NDArray[np.int16] | NDArray[np.int32]  # 0-based places in the run's labels
     confidence: FloatArray
     margin: FloatArray
 
@@ -212,44 +214,54 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
 
 
 def arrays(scored_rows: Scored) -> RunArrays:
-    """Return best label, confidence and margin of every row that a run has scored."""
-    ids = scored_rows.ids(len(scored_rows.top))
-    confidence, margin = (
-        column[ids].astype(np.float32) for column in (scored_rows.confidence, scored_rows.margin)
+    """Return best label, confidence and margin of every row that a run has scored; not to be written to."""
+    ids = true_places(scored_rows.top >= 0)
+    columns = (scored_rows.top, scored_rows.confidence, scored_rows.margin)
+    if len(ids) == len(scored_rows.top) - 1:  # every row: nothing is copied
+        top, confidence, margin = (column[1:] for column in columns)
+    else:
+        top, confidence, margin = (looked_up(column, ids) for column in columns)
+    for column in (top, confidence, margin):
+        column.flags.writeable = False
+    return RunArrays(
+        ids, top, confidence.astype(np.float32, copy=False), margin.astype(np.float32, copy=False)
     )
-    return RunArrays(ids, scored_rows.top[ids].astype(np.int64), confidence, margin)
 
 
 def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
-    """Return the scored rows (n,) in file order and their probabilities (n, K)."""
+    """Return the scored rows (n,) in file order and their probabilities (n, K), each column in one piece."""
     plain = raw(connection)
     (count,) = plain.execute("SELECT count(*) FROM scores WHERE run_id = ?", (run_id,)).fetchone()
+    labels = len(get(connection, run_id).labels)
     ids = np.empty(count, np.int64)
-    probabilities = np.empty((count, len(get(connection, run_id).labels)), np.float32)
+    probabilities = large((labels, count)).T
     found = plain.execute(
         "SELECT row_id, probabilities FROM scores WHERE run_id = ? ORDER BY row_id", (run_id,)
     )
-    for place, (row_id, blob) in enumerate(found):
-        if type(blob) is not bytes or len(blob) != probabilities.shape[1] * _STORED.itemsize:
-            raise malformed("scores", "probabilities", row_id)
-        ids[place] = row_id
-        probabilities[place] = _vector(blob)
+    place = 0
+    while records := found.fetchmany(_FETCHED_AT_ONCE):
+        give_way()
+        for row_id, blob in records:
+            if type(blob) is not bytes or len(blob) != labels * _STORED.itemsize:
+                raise malformed("scores", "probabilities", row_id)
+        some = slice(place, place + len(records))
+        ids[some] = [row_id for row_id, _blob in records]
+        blobs = b"".join(blob for _row_id, blob in records)
+        probabilities[some] = np.frombuffer(blobs, _STORED).reshape(-1, labels)
+        place += len(records)
     return ids, probabilities
 
 
 def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> NDArray[np.int16] | NDArray[np.int32]:
     """Return the place of the label that ``run`` gives each row, by row id from 0 to the last it has scored.
 
-    -1 where it says nothing, -2 where it says that no label fits.
+    -1 where it says nothing, -2 where it says that no label fits. Not to be written to.
     """
     scored_rows = scored.get(connection, run.id)
     (threshold,) = raw(connection).execute("SELECT threshold FROM project").fetchone()
-    none = scoring.none_fits(
-        scored_rows.confidence,
-        scored_rows.none,
-        threshold=None if threshold is None else np.float64(threshold),
-        multi_label=run.multi_label,
-    )
+    none = scored_rows.unfitting(threshold, multi_label=run.multi_label)
+    if not none.any():
+        return scored_rows.top
     places = scored_rows.top.copy()
     places[(places >= 0) & none] = -2
     return places

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Final
 
@@ -17,7 +17,8 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core import scoring
+from sce_desktop.core.arrays import FloatArray, IdArray, at_least
 from sce_desktop.core.i18n import _
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
@@ -48,6 +49,13 @@ class Scored:
     def ids(self, last: int) -> IdArray:
         """Return the rows up to ``last`` that it has scored, in file order."""
         return np.flatnonzero(self.top[: last + 1] >= 0)
+
+    def unfitting(self, threshold: float | None, *, multi_label: bool) -> NDArray[np.bool_]:
+        """Return by row id whether no label fits; see `scoring.none_fits`. Not to be written to."""
+        if not multi_label:
+            return self.none
+        least = scoring.MULTI_LABEL_THRESHOLD if threshold is None else threshold
+        return self.none | (self.confidence < at_least(least))
 
 
 _NOTHING: Final = Scored(
@@ -93,7 +101,7 @@ class ScoredRuns:
         if 0 < before.count < count and few:
             now = _grown(before, _since(connection, run_id, seen))
         if now.count != count:  # the first time, many, or places of a removed run were taken again
-            now = _grown(_NOTHING, _all(connection, run_id, count))
+            now = _all(connection, run_id, count)
         with self._lock:
             if before.count < count:  # else this connection sees an earlier state
                 self._kept[key] = (now, newest)
@@ -139,37 +147,43 @@ def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
     return [ids.astype(np.int64), top.astype(np.int64), confidence, margin, none.astype(bool)]
 
 
-def _all(connection: sa.Connection, run_id: int, count: int) -> list[Any]:
+def _all(connection: sa.Connection, run_id: int, count: int) -> Scored:
     """Return the same of every record, from three indexes that hold all of it: the records are large.
 
     They are read in parts, so that their texts take little room and parsing them stops the window for some
-    milliseconds at a time. What was stored is float32, and comes back whole.
+    milliseconds at a time, and each part goes to its place at once. What was stored is float32, and comes
+    back whole.
     """
     plain = raw(connection)
     (labels,) = plain.execute("SELECT json_array_length(labels) FROM runs WHERE id = ?", (run_id,)).fetchone()
+    (last,) = plain.execute("SELECT max(row_id) FROM scores WHERE run_id = ?", (run_id,)).fetchone()
+    size = 0 if last is None else int(last) + 1
+    result = Scored(
+        count,
+        np.full(size, -1, np.int32 if labels - 1 > _MOST_SHORT else np.int16),
+        np.zeros(size, np.float32),
+        np.zeros(size, np.float32),
+        np.zeros(size, bool),
+    )
     pieces = max(1, count // (_PART * max(1, labels)))
     bounds = [-1.0, *np.linspace(0, 1, pieces + 1)[1:-1].tolist(), 2.0]
-    tops = [
-        [np.full(len(ids), place, np.int32), ids, confidence]
-        for place in range(labels)
-        for low, high in pairwise(bounds)
-        for ids, confidence in [_values(plain, "confidence", (run_id, place, low, high), "AND top = ?")]
-    ]
-    top, ids, confidence = _joined(tops, (np.int32, np.int64, np.float32))
-    bounds = [-1.0, *_quantiles(plain, run_id, count), 2.0]
-    margins = [_values(plain, "margin", (run_id, low, high), "") for low, high in pairwise(bounds)]
-    others, margin = _joined(margins, (np.int64, np.float32))
+    found = others = 0
+    for place in range(labels):
+        for low, high in pairwise(bounds):
+            ids, confidence = _values(plain, "confidence", (run_id, place, low, high), "AND top = ?")
+            result.top[ids], result.confidence[ids] = place, confidence
+            found += len(ids)
+    for low, high in pairwise([-1.0, *_quantiles(plain, run_id, count), 2.0]):
+        ids, margin = _values(plain, "margin", (run_id, low, high), "")
+        result.margin[ids] = margin
+        others += len(ids)
+    if found != others or found != np.count_nonzero(result.top >= 0):
+        raise Malformed(_("something in it is not a number"))
     unfitting = fetch_ids(
         connection, sa.select(_scores.c.row_id).where(_scores.c.run_id == run_id, sa.text("none >= 0.5"))
     )
-    size = max(int(ids.max(initial=-1)), int(others.max(initial=-1))) + 1
-    by_row = np.zeros(size, np.float32)
-    by_row[others] = margin
-    none = np.zeros(size, bool)
-    none[unfitting[unfitting < size]] = True
-    if len(ids) != len(others):
-        raise Malformed(_("something in it is not a number"))
-    return [ids, top, confidence, by_row[ids], none[ids]]
+    result.none[unfitting[unfitting < size]] = True
+    return replace(result, count=found)
 
 
 def _quantiles(plain: sqlite3.Connection, run_id: int, count: int) -> list[float]:
@@ -207,13 +221,6 @@ def _values(plain: sqlite3.Connection, column: str, where: tuple[Any, ...], more
         for row_id, value in exact:
             found[1][places[row_id]] = value
     return [found[0], found[1].astype(np.float32)]
-
-
-def _joined(parts: list[list[Any]], dtypes: tuple[Any, ...]) -> list[Any]:
-    columns = zip(*parts, strict=True) if parts else ((),) * len(dtypes)
-    return [
-        np.concatenate([np.empty(0, dtype), *column]) for column, dtype in zip(columns, dtypes, strict=True)
-    ]
 
 
 def _grown(before: Scored, records: list[Any]) -> Scored:

@@ -21,6 +21,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.large_arrays import large
 from sce_desktop.tasks.evaluation.annotators import gold_annotator
 from sce_desktop.tasks.one_state import one_state
 
@@ -230,7 +231,7 @@ def answer_arrays(
     given: Mapping[int, Sequence[int]], n: int, answers: int
 ) -> tuple[IdArray, tuple[IdArray, ...]]:
     """Return (n,) the first answer by place, and for each answer the places where it was given."""
-    answer = np.full(n, UNDECIDED, dtype=np.int64)
+    answer = np.full(n, UNDECIDED, dtype=np.int32)
     hits: list[list[int]] = [[] for _ in range(answers)]
     for place, several in given.items():
         answer[place] = several[0]
@@ -353,13 +354,14 @@ def _scores(
     if run is None or not any(label.id in place_of for label in run.labels):
         return None
     ids, matrix = project.run_matrix(run.id)
-    kept = np.isin(ids, row_ids)
-    rows = places_of(row_ids, ids[kept])
     known = [column for column, label in enumerate(run.labels) if label.id in place_of]
     to = [place_of[run.labels[column].id] for column in known]
-    if known == to == list(range(len(place_of))) and len(rows) == len(row_ids) == len(ids):
+    if known == to == list(range(len(place_of))) and np.array_equal(ids, row_ids):
         return matrix  # as it is for most projects; with 200 labels the copy would take seconds
-    found = np.full((len(row_ids), len(place_of)), np.nan, dtype=np.float32)
+    kept = np.isin(ids, row_ids)
+    rows = places_of(row_ids, ids[kept])
+    found = large((len(place_of), len(row_ids))).T
+    found[:] = np.nan
     from_ = np.flatnonzero(kept)
     for start in range(0, len(rows), _BATCH):  # by rows: their columns lie side by side
         batch = slice(start, start + _BATCH)

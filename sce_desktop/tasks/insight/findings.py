@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ MOST_GROUPS = 30
 FEWEST_SAMPLED = 10
 """A part with fewer sampled rows gets no interval: it would tell hardly more than 0 to 1."""
 _BATCH = 5000
+_AT_ONCE = 100_000  # rows of a sum
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def find(
     """
     watch = progress or SilentProgress()
     probabilities = evidence.probabilities.get(alias)
-    everywhere = np.zeros(len(evidence.row_ids), dtype=np.int64)
+    everywhere = np.zeros(len(evidence.row_ids), dtype=np.int16)
     whole = _groups(evidence, probabilities, everywhere, [_("all rows")], watch)[0]
     groups: tuple[Group, ...] = ()
     if codes is not None:
@@ -198,9 +200,8 @@ def _groups(
         return np.bincount(found[found >= 0], minlength=count)
 
     decided_rows = evidence.decided
-    sizes, known_rows = np.bincount(codes[inside], minlength=count), tally(np.flatnonzero(known))
-    framed = np.flatnonzero(frame & inside)
-    framed_codes = codes[framed]
+    sizes, known_rows = _sums(codes, inside, count), tally(np.flatnonzero(known))
+    framed = frame & inside
     all_decided = tally(np.flatnonzero(decided_rows))
     sample = np.flatnonzero(sampled)
     order = np.flatnonzero(sampled & inside)
@@ -214,8 +215,8 @@ def _groups(
         guess = _column(probabilities, answer, frame)
         if answer == 1 == len(evidence.names) and not by_sample:  # a yes or no: what is not yes
             yes = _column(probabilities, 0, frame)
-            guess = None if yes is None else 1 - yes
-        guesses = None if guess is None else np.bincount(framed_codes, guess[framed], minlength=count)
+            guess = None if yes is None else 1 - yes.astype(np.float64)
+        guesses = None if guess is None else _sums(codes, framed, count, guess)
         line = Line.through(hit[sample], None if guess is None else guess[sample])
         known_hits, decided = tally(hits[known[hits]]), tally(hits[decided_rows[hits]])
         for group in range(count):
@@ -254,24 +255,42 @@ def _predicted(
     """Return how many of ``rows`` have each best label (parts, answers)."""
     if probabilities is None:
         return np.zeros((parts, answers), dtype=np.int64)
-    places = np.flatnonzero(rows & ~np.isnan(probabilities).any(axis=1))
-    cells = codes[places] * answers + probabilities.argmax(axis=1)[places]
-    return np.bincount(cells, minlength=parts * answers).reshape(parts, answers)
+    found = np.zeros(parts * answers, np.int64)
+    for start in range(0, len(probabilities), _AT_ONCE):
+        some = np.ascontiguousarray(probabilities[start : start + _AT_ONCE])
+        kept = rows[start : start + _AT_ONCE] & ~np.isnan(some).any(axis=1)
+        cells = codes[start : start + _AT_ONCE][kept].astype(np.int64) * answers + some[kept].argmax(axis=1)
+        found += np.bincount(cells, minlength=parts * answers)
+    return found.reshape(parts, answers)
+
+
+def _sums(
+    codes: IdArray, rows: NDArray[np.bool_], parts: int, values: NDArray[Any] | None = None
+) -> NDArray[Any]:
+    """Return how many of ``rows`` each part has (parts,), or the sum of their ``values``."""
+    found = np.zeros(parts, np.int64 if values is None else np.float64)
+    for start in range(0, len(codes), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        kept = rows[some]
+        of_rows = None if values is None else values[some][kept]
+        found += np.bincount(codes[some][kept], of_rows, minlength=parts)
+    return found
 
 
 def _column(
     probabilities: FloatArray | None, answer: int, frame: NDArray[np.bool_]
-) -> NDArray[np.float64] | None:
+) -> FloatArray | NDArray[np.float64] | None:
     """Return what is predicted for ``answer`` (n,), None if nothing is; unscored rows get the mean."""
     if probabilities is None or answer == probabilities.shape[1]:
         return None
-    guess = probabilities[:, answer].astype(np.float64)
-    missing = np.isnan(guess)
+    missing = np.isnan(probabilities[:, answer])
     if missing.all():
         return None
-    if missing.any():
-        scored = guess[frame & ~missing] if (frame & ~missing).any() else guess[~missing]
-        guess[missing] = scored.mean()
+    if not missing.any():
+        return probabilities[:, answer]
+    guess = probabilities[:, answer].astype(np.float64)
+    scored = guess[frame & ~missing] if (frame & ~missing).any() else guess[~missing]
+    guess[missing] = scored.mean()
     return guess
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ACCEPTED, Origin, Row
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray, looked_up
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.readings import ColumnValues
@@ -85,7 +85,7 @@ def acceptable(
             continue
         progress.check()
         inside = np.zeros(last + 1, bool)
-        ids = project.row_ids(kept)
+        ids = project.row_ids(kept, compact=True)
         inside[ids[ids <= last]] = True
         wanted &= inside
     if among is not None:
@@ -99,7 +99,7 @@ def acceptable(
     in_use = np.array([label.id in used for label in run.labels])
     if run.multi_label:
         return _several(project, run, np.flatnonzero(wanted), confidence, in_use, progress)
-    chosen = wanted[scores.row_ids] & in_use[scores.top]
+    chosen = looked_up(wanted, scores.row_ids) & looked_up(in_use, scores.top)
     ids, places = scores.row_ids[chosen], scores.top[chosen].astype(np.int32)
     return Acceptance(run, ids, np.arange(1, len(ids) + 1), places)
 

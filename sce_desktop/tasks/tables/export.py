@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
@@ -245,32 +246,36 @@ class _Sheet:
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
                 mine += results
         if self._final is not None:
-            for mine, final in zip(cells, self._final.of(rows, annotations), strict=True):
+            for mine, final in zip(cells, self._final.of([row.id for row in rows], annotations), strict=True):
                 mine += final
         return cells
 
     def columns(self, ids: IdArray) -> Columns:
         """Return the same by column, texts as they are."""
-        rows = self._project.rows(ids)
+        found = self._project.row_columns(ids)
         annotations = self._project.annotations(ids)
-        marks = self._project.marks(ids)
-        undecided = self._decided(None, _NO_MARKS)
-        left = [
-            (*row.cells, *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)))
-            if row.id in annotations or row.id in marks
-            else (*row.cells, *undecided)
-            for row in giving_way(rows)
-        ]
-        columns: list[Column] = list(zip(*left, strict=True))
+        columns: list[Column] = [*found.columns, *self._decided_columns(ids, annotations)]
         for run, model in zip(self._runs, self.models, strict=True):
-            found = self._project.scores_of_rows(run.id, ids)
-            blank = np.zeros(len(rows), np.bool_)
-            for place in np.flatnonzero(~found.present).tolist():
-                blank[place] = rows[place].blank
-            columns += model.columns(found, blank)
+            scores = self._project.scores_of_rows(run.id, ids)
+            blank = np.zeros(len(ids), np.bool_)
+            for place in np.flatnonzero(~scores.present).tolist():
+                blank[place] = is_blank(found.texts[place])
+            columns += model.columns(scores, blank)
         if self._final is not None:
-            columns += zip(*self._final.of(rows, annotations), strict=True)
-        return Columns(tuple(columns), len(rows))
+            columns += zip(*self._final.of(ids.tolist(), annotations), strict=True)
+        return Columns(tuple(columns), len(ids))
+
+    def _decided_columns(self, ids: IdArray, annotations: Mapping[int, Annotation]) -> list[list[OutCell]]:
+        """Return the columns of decisions and marks, most rows of which have none at first."""
+        columns = [[cell] * len(ids) for cell in self._decided(None, _NO_MARKS)]
+        marks = self._project.marks(ids)
+        if annotations or marks:
+            for place, row_id in enumerate(giving_way(ids.tolist())):
+                if row_id in annotations or row_id in marks:
+                    cells = self._decided(annotations.get(row_id), marks.get(row_id, _NO_MARKS))
+                    for column, cell in zip(columns, cells, strict=True):
+                        column[place] = cell
+        return columns
 
     def _decided(self, annotation: Annotation | None, marks: RowMarks) -> list[OutCell]:
         names: list[str] = []

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from sce_desktop.core.annotations import Annotation, Label, Row
+from sce_desktop.core.annotations import Annotation, Label
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.query import FinalSource
 from sce_desktop.core.scoring import chosen
@@ -37,22 +37,22 @@ class FinalCells:
         self._threshold = threshold
         self._run = project.active_run(MAIN_ALIAS)
         ids, codes = project.final_sources(self._run.id if self._run else None, threshold)
-        self._codes = np.zeros(int(ids.max(initial=0)) + 1, np.int64)
+        self._codes = np.zeros(int(ids.max(initial=0)) + 1, np.uint8)
         self._codes[ids] = codes
 
-    def of(self, rows: Sequence[Row], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
-        """Yield the cells of ``rows``."""
+    def of(self, ids: Sequence[int], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
+        """Yield the cells of the rows ``ids``."""
         names = {label.id: label.name for label in self._labels}
-        given = self._given([row.id for row in giving_way(rows) if self._source(row) is FinalSource.MODEL])
-        for row in giving_way(rows):
-            source = self._source(row)
-            label: list[str] = given.get(row.id, [])
-            if source is FinalSource.ANNOTATOR and row.id in annotations:
-                label = [names[label_id] for label_id in annotations[row.id].label_ids if label_id in names]
+        given = self._given([id_ for id_ in giving_way(ids) if self._source(id_) is FinalSource.MODEL])
+        for id_ in giving_way(ids):
+            source = self._source(id_)
+            label: list[str] = given.get(id_, [])
+            if source is FinalSource.ANNOTATOR and id_ in annotations:
+                label = [names[label_id] for label_id in annotations[id_].label_ids if label_id in names]
             yield [self._written(label, source), source.value]
 
-    def _source(self, row: Row) -> FinalSource:
-        return SOURCES[int(self._codes[row.id])] if row.id < len(self._codes) else FinalSource.NONE
+    def _source(self, row_id: int) -> FinalSource:
+        return SOURCES[int(self._codes[row_id])] if row_id < len(self._codes) else FinalSource.NONE
 
     def _written(self, label: Sequence[str], source: FinalSource) -> OutCell:
         if self._multi_label:

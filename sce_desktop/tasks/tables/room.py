@@ -151,7 +151,7 @@ def import_note(size: TableSize, folder: Path) -> str:
 
 def checked_import(
     table: Table, folder: Path, text_columns: Sequence[int], progress: Progress, *, labelled: bool = False
-) -> Iterator[list[tuple[Cell, ...]]]:
+) -> Iterator[Sequence[tuple[Cell, ...]]]:
     """Return the rows of ``table`` in batches, the first of which is read at once to see whether all fit.
 
     A note says what a large import takes.
@@ -159,8 +159,8 @@ def checked_import(
     Raises:
         UserError: It does not fit. Nothing has been written.
     """
-    batches = table.batches(progress=progress)
-    first = next(batches, [])
+    batches = table.bulk_batches(progress=progress)
+    first: Sequence[tuple[Cell, ...]] = next(batches, [])
     size = size_of(first[:_SAMPLE], max(table.estimated_rows or 0, len(first)), text_columns)
     if obstacle := import_obstacle(size, folder, table.path.name, labelled=labelled):
         raise UserError(obstacle)

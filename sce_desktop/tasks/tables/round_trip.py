@@ -133,10 +133,10 @@ class RoundTripImport:
         """Whether something of each row stays in memory until all are there."""
         return self._gold_at is not None or self._ours_at is not None
 
-    def passing(self, batches: Iterable[Sequence[tuple[Cell, ...]]]) -> Iterator[list[tuple[Cell, ...]]]:
+    def passing(self, batches: Iterable[Sequence[tuple[Cell, ...]]]) -> Iterator[Sequence[tuple[Cell, ...]]]:
         """Yield the rows without our own columns, taking note of what they say."""
         if not self.keeps_rows:  # nothing to note, and a million rows to pass
-            yield from map(list, batches)
+            yield from batches
             return
         for batch in batches:
             self._rows += [self.read(cells) for cells in batch]

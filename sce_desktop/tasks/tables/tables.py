@@ -157,7 +157,7 @@ def import_table(
                 keep_gold(project, gold_at, progress, multi_label=multi_label, lists=lists)
             if merge:
                 merge_alike(project, (label.name for label in labels), progress=Unreported(progress))
-        put_in_place(aside, project_path, overwrite=overwrite)
+        put_in_place(aside, project_path, overwrite=overwrite, progress=progress)
     return Project.open(project_path)
 
 

@@ -221,7 +221,7 @@ class DuplicatesPanel(QWidget):
     def _show_facts(self) -> None:
         groups, answers = self.model.groups, self.model.answers
         if not groups:
-            none = _("No two rows are that similar.")
+            none = _("No two rows are that similar. Lower the similarity to find more.")
             self.facts.setText(f"{none} {self._compared()}".rstrip())
             return
         in_groups = rows(sum(len(group.row_ids) for group in groups))

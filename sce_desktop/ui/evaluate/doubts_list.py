@@ -176,7 +176,7 @@ class DoubtsList(QWidget):
 def _sentences(found: Doubts) -> list[str]:
     sentences = []
     if not found.decided:
-        sentences.append(_("No row has a label to check yet."))
+        sentences.append(_("No row has a label to check yet. Label some rows first."))
     elif not found.judged:
         sentences.append(_("Too few labelled rows: at least two labels need five rows each."))
     elif not found.rows:

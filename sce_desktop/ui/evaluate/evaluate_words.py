@@ -25,7 +25,7 @@ SOURCES = {
     Source.TOGETHER: _("Labelled in bulk"),
     Source.IMPORTED: _("Imported labels"),
 }
-BLIND = _("Model results are hidden in blind mode.")
+BLIND = _("Model results are hidden in blind mode. Turn it off in the View menu (Ctrl+B).")
 BLIND_AUDIT = _("Model results are hidden in blind mode. They appear when you finish or leave the sample.")
 NO_LABELS = _("No labels yet: add labels, then press Score.")
 SCORING = _("The rows are being scored. Results follow when scoring ends.")
@@ -177,7 +177,7 @@ def nothing_measured(quality: Quality, part: Part) -> str:
     if part.source in NOT_LOOKED_AT:
         return f"{named} {part.validity}"
     if not part.learned:
-        return " ".join((named, _("None has both a label and a score.")))
+        return " ".join((named, _("None has both a label and a score. Press Score, or label scored rows.")))
     trained = ngettext(
         "{version} was trained on {count} of them, so they cannot evaluate it.",
         "{version} was trained on {count} of them, so they cannot evaluate it.",

@@ -48,7 +48,7 @@ _PAUSE_FACTOR = 3  # the worker is left alone for so many times as long as the f
 _MOST_YIELDS = 3  # in succession: then the figures come first for once
 _NO_LABELS = _("No labels yet: add one in the Labels panel.")
 _NOTHING = _("No rows are labelled or scored yet: score the rows, or label some of them.")
-_NO_COLUMN = _("The table has only the text column: there is nothing to compare by.")
+_NO_COLUMN = _("The table has no column to compare by. Choose Shares, or import it with more columns.")
 _NO_DATES = _("No dates found in this column: choose another one.")
 _WORKING = _("Calculating…")
 

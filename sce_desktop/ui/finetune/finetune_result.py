@@ -32,6 +32,7 @@ from sce_desktop.ui.finetune.result_notes import notes_about
 from sce_desktop.ui.finetune.versions_list import signed
 from sce_desktop.ui.finetune.ways_grid import WaysGrid
 from sce_desktop.ui.kit.dialog_parts import flat_list
+from sce_desktop.ui.kit.empty_text import EmptyText
 from sce_desktop.ui.kit.figures_grid import FiguresGrid
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.loss_curve import LossCurve
@@ -104,6 +105,12 @@ class ResultPane(QWidget):
             if tree is not self.changed:
                 for column in range(1, len(widths)):
                     tree.headerItem().setTextAlignment(column, _TRAILING)
+        for tree, sentence in (
+            (self.examples, _("No examples yet. Label some rows: they are counted here.")),
+            (self.by_label, _("No result to compare. Choose Fine-tune, or select a version.")),
+            (self.changed, _("No changed row to show. Choose Fine-tune, or select a version.")),
+        ):
+            EmptyText(tree, sentence)
         head = QHBoxLayout()
         head.setSpacing(px(SPACE_M))
         head.addWidget(self.title)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 
 from PySide6.QtCore import QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QTextLayout, QTextOption
+from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.labels import PARENT_SIGN, parent_of
-from sce_desktop.ui.kit.theme import MARK_RADIUS, px, tokens
+from sce_desktop.ui.kit.fitted import Face, advance, lines_of
+from sce_desktop.ui.kit.theme import MARK_RADIUS, colour_named, px, tokens
 
 SQUARE = 10
+_NO_PEN, _NO_BRUSH = Qt.PenStyle.NoPen, Qt.BrushStyle.NoBrush  # looking them up takes as long as setting them
+_MIRRORED = Qt.LayoutDirection.RightToLeft
 _MIDDLE_FROM = 110  # pixels of a name from which its end is shown beside its beginning
 
 
@@ -20,27 +23,27 @@ def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, holl
     size = px(SQUARE)
     box = QRectF(x, middle - size / 2, size, size)
     if hollow:
-        painter.setPen(QColor(tokens().muted))
-        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.setPen(colour_named(tokens().muted))
+        painter.setBrush(_NO_BRUSH)
         box.adjust(0.5, 0.5, -0.5, -0.5)
     else:
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(colour))
+        painter.setPen(_NO_PEN)
+        painter.setBrush(colour_named(colour))
     painter.drawRoundedRect(box, MARK_RADIUS, MARK_RADIUS)
 
 
 def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
     """Draw a bar that fills ``share`` (0 to 1) of ``box`` from its leading side."""
     radius = box.height() / 2
-    painter.setPen(Qt.PenStyle.NoPen)
+    painter.setPen(_NO_PEN)
     if track is not None:
-        painter.setBrush(QColor(track))
+        painter.setBrush(colour_named(track))
         painter.drawRoundedRect(box, radius, radius)
     filled = QRectF(box)
     filled.setWidth(max(box.height(), box.width() * share))
-    if painter.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+    if painter.layoutDirection() is _MIRRORED:
         filled.moveRight(box.right())
-    painter.setBrush(QColor(colour))
+    painter.setBrush(colour_named(colour))
     painter.drawRoundedRect(filled, radius, radius)
 
 
@@ -84,10 +87,17 @@ def name_on_two_lines(metrics: QFontMetrics, name: str, width: int) -> str:
 
 def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:
     """Draw ``mark`` and a label's name at the leading side of ``area``, in its own direction, on one line."""
-    metrics = painter.fontMetrics()
-    shown = mark + elided_name(metrics, name, area.width() - metrics.horizontalAdvance(mark))
-    mirrored = painter.layoutDirection() is Qt.LayoutDirection.RightToLeft
-    painter.drawText(area, _flags(right_to_left=is_right_to_left(name), right=mirrored), shown)
+    face = Face.of(painter)
+    room = area.width() - (advance(face, mark) if mark else 0)
+    shown, right_to_left = _fitting(face, name, room)
+    mirrored = painter.layoutDirection() is _MIRRORED
+    painter.drawText(area, _flags(right_to_left=right_to_left, right=mirrored), mark + shown)
+
+
+@functools.lru_cache(maxsize=4096)
+def _fitting(face: Face, name: str, width: int) -> tuple[str, bool]:
+    """A name as it fits, and whether it is written from right to left."""
+    return elided_name(face.metrics, name, width), is_right_to_left(name)
 
 
 def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
@@ -99,17 +109,12 @@ def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_t
 
 def fitted_lines(painter: QPainter, area: QRect, text: str, lines: int) -> list[tuple[QRect, str]]:
     """Return what `draw_lines` draws of ``text``, and where."""
-    metrics = painter.fontMetrics()
-    fitting = [text]
-    if lines > 1 and metrics.horizontalAdvance(text) > area.width():
-        fitting = _broken(text, painter.font(), area.width(), lines)
-    height = metrics.lineSpacing()
+    face = Face.of(painter)
+    fitting = lines_of(face, text, area.width(), lines)
+    height = face.metrics.lineSpacing()
     top = area.top() + (area.height() - height * len(fitting)) // 2
     return [
-        (
-            QRect(area.left(), top + number * height, area.width(), height),
-            metrics.elidedText(line, Qt.TextElideMode.ElideRight, area.width()),
-        )
+        (QRect(area.left(), top + number * height, area.width(), height), line)
         for number, line in enumerate(fitting)
     ]
 
@@ -121,30 +126,3 @@ def _flags(*, right_to_left: bool, right: bool) -> int:
     side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
     place = side | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
     return int(place) | int(force) | int(Qt.TextFlag.TextSingleLine)
-
-
-def _broken(text: str, font: QFont, width: int, lines: int) -> list[str]:
-    """Break ``text`` into ``lines`` lines; the last holds all the rest."""
-    layout = QTextLayout(text, font)
-    option = QTextOption()
-    option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-    layout.setTextOption(option)
-    layout.beginLayout()
-    result, start = [], 0
-    for _ in range(lines - 1):
-        line = layout.createLine()
-        if not line.isValid():
-            break
-        line.setLineWidth(width)
-        end = start + line.textLength()
-        result.append(_utf16(text, start, end).strip())
-        start = end
-    layout.endLayout()
-    rest = _utf16(text, start, None).strip()
-    return [*result, rest] if rest else result
-
-
-def _utf16(text: str, start: int, end: int | None) -> str:
-    """Cut ``text`` at places counted as Qt counts them, in UTF-16 units."""
-    data = text.encode("utf-16-le", "surrogatepass")
-    return data[2 * start : None if end is None else 2 * end].decode("utf-16-le", "replace")

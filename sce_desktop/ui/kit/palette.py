@@ -84,8 +84,10 @@ class CommandPalette(QFrame):
         blank.fill(Qt.GlobalColor.transparent)
         self._no_icon = QIcon(blank)  # keeps the names in line
         self.list.itemClicked.connect(self._run)
-        self.nothing = QLabel(_("No command matches."), alignment=Qt.AlignmentFlag.AlignCenter)
-        self.nothing.setAccessibleName(_("No command matches."))
+        self.nothing = QLabel(
+            _("No command matches. Type fewer letters."), alignment=Qt.AlignmentFlag.AlignCenter
+        )
+        self.nothing.setAccessibleName(_("Search result"))
         set_role(self.nothing, "muted")
         self.nothing.hide()
         layout = QVBoxLayout(self)

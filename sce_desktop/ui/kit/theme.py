@@ -15,6 +15,7 @@ test is drawn right too.
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,9 +103,18 @@ ROLES = {
 }
 
 
+_looked: tuple[int, Tokens] = (0, LIGHT)  # at which palette, and what it says: every painted cell asks
+
+
 def tokens() -> Tokens:
     """The tokens of what is on the screen now."""
-    return DARK if QGuiApplication.palette().color(QPalette.ColorRole.Window).lightness() < 128 else LIGHT
+    global _looked
+    palette = QGuiApplication.palette()
+    key = palette.cacheKey()
+    if key != _looked[0]:
+        dark = palette.color(QPalette.ColorRole.Window).lightness() < 128
+        _looked = (key, DARK if dark else LIGHT)
+    return _looked[1]
 
 
 _measured: tuple[QFont | None, float] = (
@@ -119,7 +129,23 @@ def px(length: float) -> int:
     now = QGuiApplication.font()
     if now != _measured[0]:
         _measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
+        lengths.cache_clear()
     return round(length * _measured[1])
+
+
+@functools.cache
+def lengths(*sketch: float) -> tuple[int, ...]:
+    """`px` of several lengths at once, at the font that `px` has seen last: call it once before.
+
+    For what is painted with every key: looking at the font takes longer than drawing a line.
+    """
+    return tuple(round(length * _measured[1]) for length in sketch)
+
+
+@functools.lru_cache(maxsize=256)
+def colour_named(name: str) -> QColor:
+    """The colour ``name`` ("#rrggbb") to paint with. Shared: nobody changes it."""
+    return QColor(name)
 
 
 def font(role: Literal["body", "heading", "column", "text", "strong"] = "body") -> QFont:

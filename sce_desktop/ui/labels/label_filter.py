@@ -7,6 +7,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractButton, QLineEdit, QWidget
 
 from sce_desktop.core.i18n import _
+from sce_desktop.core.text import isolated
+from sce_desktop.ui.kit.empty_text import EmptyText
 from sce_desktop.ui.labels.labels_list import LabelsList
 from sce_desktop.ui.labels.labels_model import LabelsModel
 
@@ -22,6 +24,7 @@ class LabelFilter(QLineEdit):
         super().__init__(parent, placeholderText=_("Filter labels…"), clearButtonEnabled=True)
         self._model = model
         self._list = labels
+        self._nothing = EmptyText(labels, "")
         self.setAccessibleName(_("Filter labels"))
         for clear in self.findChildren(QAbstractButton):
             clear.setAccessibleName(_("Clear filter"))
@@ -37,6 +40,12 @@ class LabelFilter(QLineEdit):
     @Slot(str)
     def _filter(self, text: str) -> None:
         self._model.set_filter(text)
+        self._nothing.set_text(
+            _("No label contains “{text}”. Press Esc to show all.", text=isolated(text.strip()))
+        )
+        self._nothing.set_none_seen(
+            bool(text.strip()) and len(self._model.hidden_rows()) == self._model.rowCount()
+        )
         self.filtered.emit()
 
     @Slot()

@@ -110,10 +110,11 @@ class LabelDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.count_widths = (count_width(), count_width())
 
-    def fit_counts(self, yours: Iterable[int | None], predicted: Iterable[int | None]) -> None:
-        """Make the columns of counts as wide as these need, so that names get the rest."""
+    def fit_counts(self, yours: Iterable[int | None], predicted: Iterable[int | None]) -> bool:
+        """Make the columns of counts as wide as these need, so that names get the rest; say if so."""
         longest = (max((len(compact(count)) for count in column), default=1) for column in (yours, predicted))
-        self.count_widths = tuple(map(count_width, longest))  # type: ignore[assignment]
+        before, self.count_widths = self.count_widths, tuple(map(count_width, longest))  # type: ignore[assignment]
+        return self.count_widths != before
 
     def name_rect(self, rect: QRect, indent: int = 0) -> QRect:
         """Where the name goes, from left to right."""
@@ -348,12 +349,15 @@ class LabelsList(QListView):
         shown = [self._model.index(row) for row in range(self._model.rowCount()) if not self.isRowHidden(row)]
         labels = sum(not index.data(FoldedRole) for index in shown)
         height = labels * px(ROW_HEIGHTS["normal"]) + self._model.headings * px(HEADING)
-        return height + px(4) if shown else 0
+        if shown:
+            return height + px(4)
+        return px(60) if self._model.rowCount() else 0  # room for why the filter leaves none
 
     @Slot()
     def _fit_counts(self) -> None:
         yours, predicted = zip(*self._model.all_counts(), strict=True) if self._model.rowCount() else ((), ())
-        self._delegate.fit_counts(yours, predicted)
+        if self._delegate.fit_counts(yours, predicted):
+            self.viewport().update()  # of all labels the names have more room now, or less
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """The heading of a group selects its labels, the sign before it folds them."""

@@ -161,10 +161,16 @@ class LabelsModel(QAbstractListModel):
 
     def _emit_counts(self, *, also: bool = False) -> None:
         """Have the list painted again if its counts are other ones, or where ``also`` something else is."""
-        counts = self.all_counts()
-        if self._labels and (also or counts != self._counts):
-            self._counts = counts
+        counts, before = self.all_counts(), self._counts
+        if not self._labels or (counts == before and not also):
+            return
+        self._counts = counts
+        if also or len(counts) != len(before) or any(span.parent for span in self._spans):  # sums change too
             self.dataChanged.emit(self.index(0), self.index(len(self._labels) - 1))
+            return
+        for row, (now, then) in enumerate(zip(counts, before, strict=True)):
+            if now != then:
+                self.dataChanged.emit(self.index(row), self.index(row))
 
     def label(self, index: Index) -> Label:
         """The label of a row."""

@@ -39,9 +39,11 @@ class CopiesOffer(QObject):
         self._ids: IdArray | None = None
         self._search: Job | None = None
         self._wanted = False  # the key was faster than the search
+        self.has_copies: tuple[int, bool] | None = None  # whether a row has any, where that is known
         edits.decided.connect(self._search_for)
         edits.changed.connect(self.withdraw)
         workspace.projectClosed.connect(self.withdraw)
+        workspace.rowsChanged.connect(self._forget_copies)
 
     @Slot()
     def withdraw(self) -> None:
@@ -50,13 +52,20 @@ class CopiesOffer(QObject):
         self._search = self._row_id = self._ids = None
         self._wanted = False
 
+    @Slot()
+    def _forget_copies(self) -> None:
+        self.has_copies = None  # there may be others now
+
     @Slot(object, object)
     def _search_for(self, row_ids: list[int], _words: str) -> None:
         self.withdraw()
         project = self._workspace.project
-        if project is None or len(row_ids) != 1 or not project.count_same_text(row_ids[0], 1):
+        if project is None or len(row_ids) != 1:
             return
-        self._row_id = row_ids[0]
+        (row_id,), known = row_ids, self.has_copies
+        if not (known[1] if known and known[0] == row_id else project.count_same_text(row_id, 1)):
+            return
+        self._row_id = row_id
         self._search = self._workspace.submit(
             bulk_work.undecided_copies,
             project,

@@ -352,7 +352,9 @@ class FilterBar(FilterMenus):
 
 def _label(chip: QPushButton, name: str, count: int | None) -> bool:
     """Name a chip; return whether that changes its width."""
-    text = name if count is None else f"{name} {number(count)}"
+    text = name
+    if count is not None:  # of millions the exact number is in the status bar, or a click away
+        text += f" {number(count)}" if count < 1_000_000 else f" {number(count / 1e6, 1)}M"
     if chip.text() != text:
         chip.setText(text)
         width = chip_width(text)

@@ -92,14 +92,14 @@ def filters_in_words(
 
 
 def why_empty(query: RowQuery) -> str:
-    """Why no row is found."""
+    """Why no row is found, and what to do."""
     if query.search and not has_filters(replace(query, search="")):
         searched = isolated(query.search)
         if is_plain(query.search):
-            return _("No text contains “{text}”.", text=searched)
-        return _("No row matches “{text}”.", text=searched)
+            return _("No text contains “{text}”. Try fewer words, or clear the search.", text=searched)
+        return _("No row matches “{text}”. Try fewer words, or clear the search.", text=searched)
     if query.former_ids:
-        return _("All rows of the split label are labelled.")
+        return _("All rows of the split label are labelled. Clear the filters to see all rows.")
     if query.state is RowState.UNLABELLED:
-        return _("Nothing left to label here.")
-    return _("No row matches the filters.")
+        return _("Nothing left to label here. Clear the filters to see all rows.")
+    return _("No row matches the filters. Clear them to see all rows.")

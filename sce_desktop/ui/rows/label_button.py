@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import functools
 from enum import IntEnum
 from typing import NamedTuple
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen, QPixmap
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
 from sce_desktop.controllers.rows_text import NOT_SCORED
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.text import share_text
+from sce_desktop.ui.kit.fitted import Face, advance
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_name, draw_square
-from sce_desktop.ui.kit.theme import RADIUS, Tokens, px, tokens
+from sce_desktop.ui.kit.theme import RADIUS, Tokens, colour_named, lengths, px, tokens
 from sce_desktop.ui.rows.label_line import LabelLine
 from sce_desktop.ui.rows.row_legend import grey, visual_box
 
 INDENT = 10  # of a label below the heading of its group
+_LENGTHS = (6, 8, SQUARE, 16, INDENT, 3)
+_MIDDLE = Qt.AlignmentFlag.AlignVCenter
 
 
 class Density(IntEnum):
@@ -150,58 +154,85 @@ class LabelButton(QAbstractButton):
         line, colours = self._line, tokens()
         if line is None:
             return
+        px(0)  # looks at the font, for `lengths`
+        look = _look(self._density)
+        gap, inset, square, first, indent, low = lengths(*_LENGTHS)
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
-        self._draw_frame(painter, box, line, colours)
-        left, right = px(8), self.width() - px(8)
-        look = _LOOKS[self._density]
-        middle = px(look.name) / 2
-        right = self._draw_key(painter, right, middle, self._key, colours)
+        self._draw_frame(painter, line, colours)
+        face = Face.of(painter)
+        left, right = inset, self.width() - inset
+        middle = look.name / 2
+        mirrored = self.layoutDirection() is Qt.LayoutDirection.RightToLeft
+        if self._key:
+            right = self._draw_key(painter, face, right, middle, look.key)
         if line.bars:
-            painter.setPen(QColor(colours.muted))
+            painter.setPen(colour_named(colours.muted))
             text = share_text(line.bars[0].share)
-            width = painter.fontMetrics().horizontalAdvance(text)
-            share = QRectF(right - width, 0, width + 1, px(look.name))
-            painter.drawText(visual_box(self, share), Qt.AlignmentFlag.AlignVCenter, text)
-            right -= width + px(6)
-        left += px(INDENT) if line.short else 0
-        draw_square(painter, visual_box(self, QRectF(left, 0, px(SQUARE), 1)).left(), middle, line.colour)
-        painter.setPen(QColor(colours.ink))
-        area = self.rect().adjusted(left + px(16), 0, right - self.width(), px(look.name) - self.height())
-        area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
+            width = advance(face, text)
+            share = QRectF(right - width, 0, width + 1, look.name)
+            painter.drawText(visual_box(self, share) if mirrored else share, _MIDDLE, text)
+            right -= width + gap
+        left += indent if line.short else 0
+        at = visual_box(self, QRectF(left, 0, square, 1)).left() if mirrored else left
+        draw_square(painter, at, middle, line.colour)
+        painter.setPen(colour_named(colours.ink))
+        area = QRect(left + first, 0, right - left - first, look.name)
+        if mirrored:
+            area = QStyle.visualRect(self.layoutDirection(), self.rect(), area)
         draw_name(painter, area, line.short or line.name, mark="✓ " if line.decided else "")
-        left = px(8)
-        y = self.height() - px(3) if self._density is Density.LOW else px(look.bars)
+        y = self.height() - low if self._density is Density.LOW else look.bars
         for place, bar in enumerate(line.bars[: look.most]):
-            strip = QRectF(left, y, self.width() - 2 * left, px(look.main if bar.main else look.other))
+            strip = QRectF(inset, y, self.width() - 2 * inset, look.main if bar.main else look.other)
             colour = line.colour if bar.main else grey(colours, place - 1).name(QColor.NameFormat.HexArgb)
             draw_bar(painter, strip, bar.share, colour, colours.hover)
-            y += px(look.step)
+            y += look.step
         painter.end()
 
-    def _draw_frame(self, painter: QPainter, box: QRectF, line: LabelLine, colours: Tokens) -> None:
+    def _draw_frame(self, painter: QPainter, line: LabelLine, colours: Tokens) -> None:
         border = colours.accent if self.hasFocus() or line.decided else None
         fill = colours.selection if line.decided or self.isDown() else None
         if fill is None and self.underMouse() and self.isEnabled():
             fill = colours.hover
-        painter.setPen(QPen(QColor(border)) if border else Qt.PenStyle.NoPen)
-        painter.setBrush(QColor(fill) if fill else Qt.BrushStyle.NoBrush)
+        if border is None and fill is None:
+            return
+        painter.setPen(colour_named(border) if border else Qt.PenStyle.NoPen)
+        painter.setBrush(colour_named(fill) if fill else Qt.BrushStyle.NoBrush)
+        box = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5)
         painter.drawRoundedRect(box, px(RADIUS), px(RADIUS))
 
-    def _draw_key(self, painter: QPainter, right: int, middle: float, key: str, colours: Tokens) -> int:
+    def _draw_key(self, painter: QPainter, face: Face, right: int, middle: float, high: int) -> int:
         """Draw the key cap and return where there is room left of it."""
-        if not key:
-            return right
-        width = max(px(18), painter.fontMetrics().horizontalAdvance(key) + px(8))
-        high = px(_LOOKS[self._density].key)
-        left = right - width - px(6)
-        if self._typing:
-            return left
-        cap = visual_box(self, QRectF(right - width + 0.5, middle - high / 2 + 0.5, width - 1, high - 1))
-        painter.setPen(QPen(QColor(colours.line)))
-        painter.setBrush(QColor(colours.window))
-        painter.drawRoundedRect(cap, 3, 3)
-        painter.setPen(QColor(colours.muted))
-        painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
+        least, around, gap = lengths(18, 8, 6)
+        width = max(least, advance(face, self._key) + around)
+        left = right - width - gap
+        if not self._typing:
+            cap = visual_box(self, QRectF(right - width, middle - high / 2, width, high))
+            drawn = _key_cap(face, self._key, width, high, self.devicePixelRatioF(), tokens())
+            painter.drawPixmap(cap.topLeft(), drawn)
         return left
+
+
+def _look(density: Density) -> _Look:
+    """The lengths at a density, in pixels of the screen; see `lengths`."""
+    look = _LOOKS[density]
+    return _Look(*lengths(*look[:-1]), look.most)
+
+
+@functools.lru_cache(maxsize=256)
+def _key_cap(face: Face, key: str, width: int, high: int, ratio: float, colours: Tokens) -> QPixmap:
+    """Return the cap of a key: every label has one, and they never change."""
+    drawn = QPixmap(QSize(width, high) * ratio)
+    drawn.setDevicePixelRatio(ratio)
+    drawn.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(drawn)
+    painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+    painter.setFont(face.font)
+    painter.setPen(QPen(QColor(colours.line)))
+    painter.setBrush(QColor(colours.window))
+    cap = QRectF(0.5, 0.5, width - 1, high - 1)
+    painter.drawRoundedRect(cap, 3, 3)
+    painter.setPen(QColor(colours.muted))
+    painter.drawText(cap, Qt.AlignmentFlag.AlignCenter, key)
+    painter.end()
+    return drawn

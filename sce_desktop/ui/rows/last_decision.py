@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.still_label import StillLabel
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 
 MOMENT_MS = 6000
@@ -22,9 +23,7 @@ class LastDecision(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAccessibleName(_("Last label"))
-        self._words = ""
-        self.words = QLabel()
-        self.words.setTextFormat(Qt.TextFormat.PlainText)
+        self.words = StillLabel()
         self.words.setAccessibleName(_("Last label"))
         set_role(self.words, "muted")
         self.button = QPushButton(_("Undo"))
@@ -59,10 +58,9 @@ class LastDecision(QFrame):
 
     def show_words(self, words: str) -> None:
         """Show the last label, for a moment."""
-        self._words = words
         self.copies.hide()
         self.button.show()
-        self._fit_words()
+        self.words.setText(words)
         self._moment.start()
 
     @Slot(object, object)
@@ -75,23 +73,12 @@ class LastDecision(QFrame):
         self.copies.setToolTip(f"{words} ({key})" if key else words)
         self.copies.setAccessibleName(words)
         self.copies.setVisible(count > 0)
-        self._fit_words()
-
-    def _fit_words(self) -> None:
-        beside = self.button.sizeHint().width() + px(SPACE_S)
-        if not self.copies.isHidden():
-            beside += self.copies.sizeHint().width() + px(SPACE_S)
-        room = max(px(60), self.width() - beside)
-        self.words.setText(self.fontMetrics().elidedText(self._words, Qt.TextElideMode.ElideRight, room))
-        self.words.setToolTip(self._words)
-        self.words.setAccessibleDescription(self._words)
 
     @Slot()
     def clear(self) -> None:
         """Show nothing."""
         self._moment.stop()
         self.words.clear()
-        self.words.setToolTip("")
         self.button.hide()
         self.copies.hide()
         self.cleared.emit()

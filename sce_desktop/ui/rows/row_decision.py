@@ -207,6 +207,8 @@ class DecisionBar(QWidget):
 
     def set_acceptable(self, name: str, *, kept: bool, read_only: bool) -> None:
         """Name what "Accept" takes, or keeps where ``kept``; empty: nothing can be accepted."""
+        if (name, kept, read_only) == (self._acceptable, self._kept, self.note.isReadOnly()):
+            return
         self._acceptable, self._kept = name, kept
         self._name_accept()
         self._show_accept()

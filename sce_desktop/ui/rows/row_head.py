@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton
+from PySide6.QtWidgets import QHBoxLayout, QToolButton
 
 from sce_desktop.controllers.keymap import shown_key
 from sce_desktop.controllers.navigation import Navigation
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.still_label import StillLabel
 from sce_desktop.ui.kit.theme import px, set_role
 from sce_desktop.ui.rows.row_text import length_of
 
@@ -25,10 +25,10 @@ class RowHead(QHBoxLayout):
     def __init__(self, navigation: Navigation) -> None:
         super().__init__()
         self._navigation = navigation
-        self.title = QLabel()
+        self.title = StillLabel(grows=True)
         self.title.setAccessibleName(_("Row number"))
         set_role(self.title, "heading")
-        self.facts = ElidedLabel()
+        self.facts = StillLabel()
         self.facts.setAccessibleName(_("Length and duplicates"))
         self.facts.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         set_role(self.facts, "muted")

@@ -295,7 +295,9 @@ class RowLabels(QWidget):
         self._bars = len(lines[0].bars) if lines else self._bars if len(self._lines) else 0
         self._arrange(order)
         searched = self.finder.text().strip()
-        self.nothing.setText(_("No label contains “{text}”.", text=isolated(searched)))
+        self.nothing.setText(
+            _("No label contains “{text}”. Clear the field to see all labels.", text=isolated(searched))
+        )
         self.nothing.setVisible(bool(searched and self._lines and not lines))
         count = len(self._lines) if self._listing is None else len(self._listing)
         rest = count - len(lines)

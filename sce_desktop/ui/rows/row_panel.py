@@ -150,7 +150,7 @@ class RowPanel(QWidget):
         self.last.copiesAsked.connect(self._copies.accept)
         self.last.cleared.connect(self._copies.withdraw)
         self._copies.found.connect(self.last.offer_copies)
-        self._edits.editing.connect(self.last.clear)  # its Undo would undo something else
+        self._edits.editing.connect(self._on_editing)
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.pointedAt.connect(self.reasons.point_at)
@@ -225,7 +225,9 @@ class RowPanel(QWidget):
         self.empty.setVisible(self._row is None)
 
     def _show_parts(self, project: Project, row: Row) -> None:
-        self.head.show_row(row, project.count_same_text(row.id, MOST_COUNTED + 1))
+        same = project.count_same_text(row.id, MOST_COUNTED + 1)
+        self.head.show_row(row, same)
+        self._copies.has_copies = (row.id, bool(same))
         self.text.set_text(row.text)
         self._mark_hits()
         self.labels.start_over()
@@ -440,12 +442,16 @@ class RowPanel(QWidget):
     def _decide(self, decision: Decision, label_ids: tuple[int, ...] = (), *, advance: bool = True) -> None:
         if self._row is None or self._selected.decide(decision, label_ids):
             return
-        decided = self._row.id
+        project, decided = self._workspace.project, self._row.id
         self._leaving = advance  # what the panel shows of this row is replaced at once by the next one
-        done = self._edits.decide([decided], decision, label_ids)
+        done = self._edits.decide([decided], decision, label_ids, rows=[self._row])
         self._leaving = False
-        if done and advance:
-            self._navigation.nextAsked.emit(self._open)
+        if not done:
+            self.last.clear()
+        elif advance and project is not None:
+            self.decision.save_note()  # before a state of the project is looked at that has it not
+            with project.snapshot():
+                self._navigation.nextAsked.emit(self._open)
             if self._navigation.current_row == decided:  # at the end of the list
                 self._on_annotations([decided])
 
@@ -453,6 +459,12 @@ class RowPanel(QWidget):
     def _take_back(self) -> None:
         if self._row is not None and not self._selected.take_back():
             self._edits.clear_decision([self._row.id])
+
+    @Slot()
+    def _on_editing(self) -> None:
+        """Show no more what was done before: its Undo would undo something else."""
+        if not self._leaving:  # else what is done now takes its place at once, and nothing is laid out again
+            self.last.clear()
 
     @Slot(object, object)
     def _show_last(self, row_ids: list[int], words: str) -> None:

@@ -14,9 +14,10 @@ from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import FinalSource
+from sce_desktop.ui.kit.fitted import Face, advance
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_lines, draw_name, draw_square, mixed
-from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, px, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, colour_named, px, tokens
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.search_marks import draw_hits
 
@@ -33,6 +34,10 @@ _LEAST_NAME = 24  # below that a sign says more than a name of which nothing is 
 # Where words begin and end: Qt turns both round where the painter's layout is from right to left.
 _START = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 _END = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+# Looking them up takes as long as using them, and two rows are painted with every key.
+_MIRRORED = Qt.LayoutDirection.RightToLeft
+_SELECTED, _HOVERED = QStyle.StateFlag.State_Selected, QStyle.StateFlag.State_MouseOver
+_SMOOTH = QPainter.RenderHint.Antialiasing
 
 
 def strip_width(labels: int) -> int:
@@ -78,28 +83,27 @@ class RowsDelegate(QStyledItemDelegate):
         """Draw the cell at ``index``."""
         colours = tokens()
         area: QRect = option.rect
-        state = option.state
-        self._mirror = option.direction is Qt.LayoutDirection.RightToLeft
-        painter.setLayoutDirection(option.direction)
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        state, direction, column = option.state, option.direction, index.column()
+        self._mirror = direction is _MIRRORED
+        painter.setLayoutDirection(direction)
+        selected, hovered = _SELECTED in state, _HOVERED in state
         painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(
-            area, QColor(colours.selection if selected else colours.hover if hovered else colours.pane)
-        )
-        painter.fillRect(area.x(), area.bottom(), area.width(), 1, QColor(colours.line))
-        if selected and index.column() == 0:
+        painter.setRenderHint(_SMOOTH)
+        ground = colours.selection if selected else colours.hover if hovered else colours.pane
+        painter.fillRect(area, colour_named(ground))
+        painter.fillRect(area.x(), area.bottom(), area.width(), 1, colour_named(colours.line))
+        padding = px(PADDING)
+        if selected and column == 0:
             edge = QRect(area.x(), area.y(), px(3), area.height() - 1)
-            painter.fillRect(QStyle.visualRect(option.direction, area, edge), QColor(colours.accent))
+            painter.fillRect(QStyle.visualRect(direction, area, edge), colour_named(colours.accent))
         row = self._model.row_at(index.row())
-        inner = area.adjusted(px(PADDING), 0, -px(PADDING), -1)
+        inner = area.adjusted(padding, 0, -padding, -1)
         painter.setClipRect(area)
         if row is None:
-            if index.column() == Column.TEXT:
+            if column == Column.TEXT:
                 self._draw_placeholder(painter, inner, colours)
         else:
-            self._draw(painter, inner, index.column(), row, colours, selected=selected)
+            self._draw(painter, inner, column, row, colours, selected=selected)
         painter.restore()
 
     def _draw(
@@ -133,7 +137,7 @@ class RowsDelegate(QStyledItemDelegate):
         draw_bar(painter, mirrored(area, box) if self._mirror else box, 1.0, colours.hover, None)
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
-        painter.setPen(QColor(colours.muted))
+        painter.setPen(colour_named(colours.muted))
         painter.drawText(area, _START, f"{row.position + 1}")
         if row.marks is None:
             return
@@ -151,7 +155,7 @@ class RowsDelegate(QStyledItemDelegate):
 
     def _draw_text(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.blank:
-            painter.setPen(QColor(colours.muted))
+            painter.setPen(colour_named(colours.muted))
             font = QFont(painter.font())
             font.setItalic(True)
             painter.setFont(font)
@@ -160,16 +164,16 @@ class RowsDelegate(QStyledItemDelegate):
         right = row.right_to_left
         if self.needles:
             draw_hits(painter, area, row.text, self.lines, self.needles, right_to_left=right)
-        painter.setPen(QColor(colours.ink))
+        painter.setPen(colour_named(colours.ink))
         draw_lines(painter, area, row.text, self.lines, right_to_left=right)
 
     def _draw_own(self, painter: QPainter, area: QRect, words: str, colours: Tokens) -> None:
-        painter.setPen(QColor(colours.ink))
+        painter.setPen(colour_named(colours.ink))
         draw_lines(painter, area, words, self.lines, right_to_left=is_right_to_left(words))
 
     def _draw_yours(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         if row.annotation is None:
-            painter.setPen(QColor(colours.muted))
+            painter.setPen(colour_named(colours.muted))
             painter.drawText(area, _START, rows_text.NOT_YET)
             return
         words = rows_text.yours(row, self._model.labels)
@@ -177,7 +181,7 @@ class RowsDelegate(QStyledItemDelegate):
             first = rows_text.label_of(row.annotation.label_ids[0], self._model.labels)
             room = area.width() - px(LABEL_INDENT)
             same = rows_text.confirms(row)
-            if room < painter.fontMetrics().horizontalAdvance(words) and (same or room < px(_LEAST_NAME)):
+            if room < advance(Face.of(painter), words) and (same or room < px(_LEAST_NAME)):
                 sign = "" if same is None else "=" if same else "≠"
                 self._draw_label(painter, area, sign, colour_of(first), colours.muted)
                 return
@@ -188,7 +192,7 @@ class RowsDelegate(QStyledItemDelegate):
     def _draw_score(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens, track: str) -> None:
         score = row.scores[0] if row.scores else None
         if score is None:
-            painter.setPen(QColor(colours.muted))
+            painter.setPen(colour_named(colours.muted))
             painter.drawText(area, _START, rows_text.NOT_YET)
             return
         number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH) if self.bars else 0
@@ -216,7 +220,7 @@ class RowsDelegate(QStyledItemDelegate):
         if bar:
             box = mirrored(area, box) if self._mirror else box
             draw_bar(painter, box, score.confidence, colour_of(label), track)
-        painter.setPen(QColor(colours.muted))
+        painter.setPen(colour_named(colours.muted))
         painter.drawText(area, _END, rows_text.short_share(score.confidence))
 
     def _draw_cells(self, painter: QPainter, area: QRect, row: RowData, ground: str) -> None:
@@ -275,13 +279,13 @@ class RowsDelegate(QStyledItemDelegate):
             painter.restore()
         if not same and area.width() > px(LABEL_INDENT + _LEAST_NAME):
             name = self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0))
-            painter.setPen(QColor(colours.muted))
+            painter.setPen(colour_named(colours.muted))
             draw_name(painter, name, rows_text.top_label(score, self._model.labels).name)
 
     def _draw_label(self, painter: QPainter, area: QRect, words: str, colour: str | None, ink: str) -> None:
         x = area.right() + 1 - px(SQUARE) if self._mirror else area.left()
         draw_square(painter, x, area.center().y() + 0.5, colour or "", hollow=colour is None)
-        painter.setPen(QColor(ink))
+        painter.setPen(colour_named(ink))
         draw_name(painter, self._placed(area, area.adjusted(px(LABEL_INDENT), 0, 0, 0)), words)
 
     def _placed(self, area: QRect, box: QRect) -> QRect:

@@ -13,13 +13,13 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     Qt,
-    QTimer,
     Signal,
     Slot,
 )
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, font, px
 from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
@@ -37,7 +37,7 @@ from sce_desktop.ui.rows.rows_delegate import (
 from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
 
 MOST_SELECTED = 10_000  # rows that are held one by one; of more the table holds where they are
-AHEAD_MS = 60  # after a step: what it changed is painted by then, and the next key is still to come
+AHEAD_MS = 10  # after a step, once what it changed is painted: the next key is still to come
 _LEAST_TEXT = 150
 _TEXT_SHARE = 0.5  # of the table, before names are shown whole
 _LEAST_NAME = {
@@ -55,7 +55,7 @@ _FAR_KEYS = (Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_PageUp, Qt.Key.Key_Page
 
 
 class RowsTable(QTableView):
-    """Shows a `RowsModel`; knows nothing of controllers."""
+    """Shows a `RowsModel`; knows no controller."""
 
     rowChosen = Signal(object)  # place of the row that is the current one now
     scrolled = Signal()  # other rows may be on the screen
@@ -109,8 +109,8 @@ class RowsTable(QTableView):
         self.header.setStretchLastSection(False)
         self.header.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.header.setFixedHeight(px(31))
-        self._ahead = QTimer(self, singleShot=True, interval=AHEAD_MS)
-        self._ahead.timeout.connect(self._scroll_ahead)
+        self._ahead = CalmTimer(self, interval=AHEAD_MS)
+        self._ahead.calm.connect(self._scroll_ahead)
         self.header.sectionCountChanged.connect(self.fit_columns)
         self.verticalScrollBar().valueChanged.connect(self.scrolled)
         self.selectionModel().currentRowChanged.connect(self._on_current)

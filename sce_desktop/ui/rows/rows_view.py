@@ -52,6 +52,7 @@ from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import MOST_SELECTED, RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
+SLOW_MS = 100  # from then on a hint says what takes so long
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
 _SHOWN_IF: dict[int, str] = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 
@@ -78,6 +79,7 @@ class RowsView(QWidget):
         self._answered: RowQuery | None = None  # the query that the present list answers
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
+        self._searching = False  # for rows, in a worker
         self._wanted: int | None = None  # the row to go to when all rows have their places
         self._keep_place = 0  # where the current row was before the list was found again
         self.setAccessibleName(_("Rows of the project"))
@@ -116,6 +118,8 @@ class RowsView(QWidget):
         layout.addWidget(self.footer)
         self.table.set_corner(view_button(self.table.header, preferences, self.columns.choose_columns))
 
+        self._slow_soon = QTimer(self, singleShot=True, interval=SLOW_MS)
+        self._slow_soon.timeout.connect(self._show_state)
         self._visible_soon = QTimer(self, singleShot=True, interval=50)
         self._visible_soon.timeout.connect(self._emit_visible)
         self._aged = False
@@ -133,6 +137,7 @@ class RowsView(QWidget):
         table.selectionModel().selectionChanged.connect(self._emit_selected)
         self.model.idsChanged.connect(self._on_ids)
         self.model.completed.connect(self._on_completed)
+        self.model.searching.connect(self._on_searching)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
@@ -183,7 +188,7 @@ class RowsView(QWidget):
         if own is not None:
             self.columns.learn_kind(own)
         self.table.set_most(int(ids.max()) if len(ids) else 0)
-        self._navigation.rows_found(len(ids))
+        self._navigation.rows_found(len(ids) if self.model.counted else None)
         self._emit_selected()  # a reset of the list drops the selection without a signal
         self._show_state()
         if not len(ids):
@@ -221,7 +226,13 @@ class RowsView(QWidget):
     @Slot()
     def _on_completed(self) -> None:
         """Follow where the user has gone before the rows there were known."""
+        self._navigation.rows_found(len(self.model.ids))
+        self._show_state()
+        if not len(self.model.ids):
+            return
         self.table.set_most(int(self.model.ids.max()))
+        if self.table.currentIndex().row() < 0:  # there was none yet
+            self.table.choose(0)
         place = self.model.place_of(self._wanted) if self._wanted is not None else None
         self._wanted = None
         if place is not None:
@@ -294,6 +305,8 @@ class RowsView(QWidget):
         """Whether several rows are selected and the last one is still being found."""
         if self.model.whole or sum(map(len, stretches)) < 2:
             return False
+        if not self.model.counted and stretches[-1].stop == len(self.model.ids):
+            return True  # everything, and nobody knows yet what that is
         return not self.model.ids[stretches[-1].stop - 1]
 
     def _selected_ids(self) -> Sequence[int]:
@@ -329,16 +342,35 @@ class RowsView(QWidget):
         if self._scorer.job is None and self._aged and query is not None and depends_on_scores(query):
             self.refresh()
 
+    @Slot(object)
+    def _on_searching(self, searching: bool) -> None:
+        """Say that rows are being found where that is not done in a moment."""
+        self._searching = searching
+        if searching:
+            self._slow_soon.start()
+        else:
+            self._slow_soon.stop()
+            self._show_state()
+
     # --- messages -----------------------------------------------------------------------------------------
 
     @Slot()
     def _show_state(self) -> None:
         model = self.model
+        slow = self._searching and not self._slow_soon.isActive()
         if len(model.ids) or model.query is None:
             self.pages.setCurrentIndex(0)
+        elif not model.counted and self._searching:
+            self.empty.setText(_("Finding rows…"))
+            self.clear_button.setVisible(True)
+            self.pages.setCurrentIndex(1)
         else:
             filtered = has_filters(model.query)
-            why = why_empty(model.query) if filtered else _("This project has no rows.")
+            why = (
+                why_empty(model.query)
+                if filtered
+                else _("This project has no rows. Choose File > Add rows… to add a table.")
+            )
             self.empty.setText(self._problem or why)
             self.clear_button.setVisible(filtered)
             self.pages.setCurrentIndex(1)
@@ -348,10 +380,18 @@ class RowsView(QWidget):
                 hint = _("No labels yet. Type them under Labels, then press Score.")
             elif not self._workspace.runs and self._scorer.job is None:
                 hint = _("Not scored yet. Press Score to see the probability of every label.")
+            elif not model.counted:
+                hint = (
+                    _("These rows come first. Finding the others…")
+                    if self._searching
+                    else _("Stopped: more rows may match.")
+                )
+            elif slow and model.finding:
+                hint = _("Ordering and filtering…")
             elif self._aged:
                 hint = _("Some rows may no longer match.")
         self.hint.setText(hint)
-        self.refresh_button.setVisible(self._aged)
+        self.refresh_button.setVisible(self._aged or not (model.counted or self._searching))
         self.footer.setVisible(bool(hint))
 
     @Slot()

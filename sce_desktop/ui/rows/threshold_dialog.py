@@ -88,7 +88,11 @@ class ThresholdDialog(ProjectDialog):
 
     def _set_texts(self) -> None:
         if self._facts is None:
-            self.coverage.setText(_("Nothing is scored yet.") if not self._workspace.runs else _("Counting…"))
+            self.coverage.setText(
+                _("Nothing is scored yet. Press Score (F5) first.")
+                if not self._workspace.runs
+                else _("Counting…")
+            )
             return
         every, known, right = self._facts
         here = at_threshold(self.spin.value() / 100, known, right, every)

@@ -1,11 +1,8 @@
-"""What is shown after a bug: what a report of it needs. The program continues."""
+"""What is shown after a bug, and after an end that nobody asked for: what a report of it needs."""
 
 from __future__ import annotations
 
-import platform
-from importlib import metadata
-
-from PySide6.QtCore import Slot, qVersion
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -17,45 +14,26 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop import __version__
-from sce_desktop.controllers.crashes import Crash
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_S, px, set_role
 
-_LIBRARIES = ("PySide6-Essentials", "torch", "transformers", "numpy", "SQLAlchemy")
-
-
-def versions() -> str:
-    """Versions of what matters, from package metadata: nothing is imported for it."""
-    lines = [f"SCE Desktop {__version__}"]
-    lines.append(f"{platform.system()} {platform.release()} {platform.machine()}")
-    lines.append(f"Python {platform.python_version()}, Qt {qVersion()}, {QGuiApplication.platformName()}")
-    for name in _LIBRARIES:
-        try:
-            lines.append(f"{name} {metadata.version(name)}")
-        except metadata.PackageNotFoundError:
-            lines.append(f"{name} is not installed")
-    return "\n".join(lines)
-
 
 class CrashDialog(QDialog):
-    """Says that there was a bug, shows what a report needs, and copies it. Holds no text and no file name."""
+    """Says what happened and what to do, shows the report, and copies it. Holds no text and no file name."""
 
-    def __init__(self, crash: Crash, parent: QWidget | None = None) -> None:
+    def __init__(self, report: str, words: str, parent: QWidget | None = None) -> None:
+        """``words``: what happened and what to do, in sentences."""
         super().__init__(parent)
+        self.report = report
         self.setWindowTitle(_("Something went wrong"))
         self.setAccessibleName(_("Something went wrong"))
         heading = QLabel(_("SCE Desktop hit a bug"))
         set_role(heading, "title")
-        words = QLabel(
-            _(
-                "Your project is saved and you can continue. "
-                "The report below contains no texts or file names."
-            ),
-            wordWrap=True,
-        )
-        self.report = f"{versions()}\n\n{crash.trace}"
+        self.words = QLabel(words, wordWrap=True)
+        self.words.setAccessibleName(_("What happened"))
+        note = QLabel(_("The report below contains no texts or file names."), wordWrap=True)
+        set_role(note, "muted")
         details = QPlainTextEdit(self.report, readOnly=True)
         details.setAccessibleName(_("Report"))
         details.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -73,7 +51,8 @@ class CrashDialog(QDialog):
         margin = px(SPACE_L)
         layout.setContentsMargins(margin, margin, margin, margin)
         layout.addWidget(heading)
-        layout.addWidget(words)
+        layout.addWidget(self.words)
+        layout.addWidget(note)
         layout.addWidget(details, 1)
         layout.addWidget(buttons)
         self.resize(px(640), px(440))

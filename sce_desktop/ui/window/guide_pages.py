@@ -9,6 +9,7 @@ START = "index.md"
 PAGES = {
     # zones and panels
     "StartPage": "quick-start.md",
+    "Callout": "quick-start.md",
     "RunBar": "guide/score.md",
     "LabelsPanel": "guide/labels.md",
     "FilterBar": "guide/review.md#filters",

@@ -231,7 +231,7 @@ class GuideWindow(QWidget):
             )
         else:
             self.page.setTextCursor(kept)
-            self.result_label.setText(_("No match on this page"))
+            self.result_label.setText(_("No match here: try another page"))
 
     # --- building ------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.text import duration
 from sce_desktop.log import ScrubbedFormatter
+from sce_desktop.ui.kit.empty_text import EmptyText
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 from sce_desktop.ui.kit.visibility import VisibilityGate
@@ -176,6 +177,8 @@ class JobsPanel(QWidget):
         self.log.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.log.document().setDocumentMargin(px(SPACE_S))
         set_role(self.log, "plain")
+        EmptyText(self.table, _("No jobs yet. Open a table: imports, scoring and exports are listed here."))
+        EmptyText(self.log, _("No messages yet. What happens from now on is listed here."))
         split = QSplitter(Qt.Orientation.Horizontal)
         split.addWidget(self.table)
         split.addWidget(self.log)

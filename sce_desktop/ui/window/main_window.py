@@ -29,7 +29,9 @@ from PySide6.QtWidgets import (
 
 from sce_desktop import __version__, paths
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.controllers.crash_reports import report_of_bug
 from sce_desktop.controllers.crashes import Crash
+from sce_desktop.controllers.diagnostics import diagnostics
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.controllers.work import free_path
@@ -62,6 +64,7 @@ from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from sce_desktop.ui.window.start_page import StartPage
 from sce_desktop.ui.window.status_bar import StatusBar
 from sce_desktop.ui.window.tool_bar import ToolBar
+from sce_desktop.ui.window.tour_stops import tour_of
 from sce_desktop.ui.window.workspace import Workspace
 from sce_desktop.ui.window.zones import Zones
 
@@ -166,6 +169,8 @@ class MainWindow(QMainWindow):
         for child in self.findChildren(QWidget):
             if child.acceptDrops():  # text fields would take a file's name as text
                 child.installEventFilter(self)
+        self.tour = tour_of(self, controllers)
+        self.start_page.tourAsked.connect(self.tour.begin)
         self._restore()
         self._on_closed()
         self._show_device()
@@ -432,12 +437,19 @@ class MainWindow(QMainWindow):
         self._controllers.preferences.change_setting("theme", mode)
 
     @Slot(object)
-    def show_crash(self, crash: Crash) -> None:
-        """Show what went wrong; a second crash while the first is shown stays in the log."""
-        if self._crash is None:
-            self._crash = CrashDialog(crash, self)
-            self._crash.finished.connect(self._on_crash_read)
-            self._crash.open()
+    def show_crash(self, crash: Crash) -> bool:
+        """Show what went wrong; False for a second crash while the first is shown, which stays in the log."""
+        report = report_of_bug(crash)
+        return self.show_report(report.text(), " ".join((report.what, report.advice)))
+
+    def show_report(self, report: str, words: str) -> bool:
+        """Show the report of a crash below ``words``; False while another one is shown."""
+        if self._crash is not None:
+            return False
+        self._crash = CrashDialog(report, words, self)
+        self._crash.finished.connect(self._on_crash_read)
+        self._crash.open()
+        return True
 
     @Slot()
     def _on_crash_read(self) -> None:
@@ -461,6 +473,28 @@ class MainWindow(QMainWindow):
     def open_log_folder(self) -> None:
         """Show the folder of the log in the file manager."""
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
+
+    @Slot()
+    def greet(self) -> None:
+        """Show the tour to who starts the program for the first time."""
+        if not self._recent.all():
+            self.tour.begin_once()
+
+    @Slot()
+    def take_tour(self) -> None:
+        """Show the tour from its first step on."""
+        self.focus.leave()
+        self.tour.begin()
+
+    @Slot()
+    def copy_diagnostics(self) -> None:
+        """Copy what a question about the program needs, without texts and file names."""
+        controllers = self._controllers
+        text = diagnostics(controllers.workspace, controllers.scorer, controllers.preferences)
+        QApplication.clipboard().setText(text)
+        controllers.messages.notify_of_program(
+            _("Diagnostics copied, without texts or file names. Paste them into your question.")
+        )
 
     @Slot()
     def show_about(self) -> None:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.purging import PurgeScope
@@ -67,6 +68,8 @@ class _WindowCommands(Protocol):
     def choose_theme(self, mode: Mode) -> object: ...
     def toggle_full_screen(self) -> object: ...
     def show_guide(self) -> object: ...
+    def take_tour(self) -> object: ...
+    def copy_diagnostics(self) -> object: ...
     def open_log_folder(self) -> object: ...
     def show_about(self) -> object: ...
 
@@ -82,8 +85,8 @@ class Menus(QObject):
         self._commands = commands
         self._controllers = controllers
         self._with_project: list[QAction] = []
-        self._history_soon = QTimer(self, singleShot=True, interval=_HISTORY_MS)
-        self._history_soon.timeout.connect(self.show_history)
+        self._history_soon = CalmTimer(self, interval=_HISTORY_MS)
+        self._history_soon.calm.connect(self.show_history)
         self._build_file(controllers)
         self._build_edit()
         self._build_run(controllers)
@@ -395,5 +398,8 @@ class Menus(QObject):
             keys="Ctrl+/",
             icon="command",
         )
+        self._add(menu, N_("Take the &tour"), self._commands.take_tour, icon="play")
+        menu.addSeparator()
+        self._add(menu, N_("Copy &diagnostics"), self._commands.copy_diagnostics, icon="copy")
         self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
         self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")

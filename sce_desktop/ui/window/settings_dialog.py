@@ -62,6 +62,7 @@ _GROUPS = (
             "digit_keys",
             "repeat_rows",
             "blind",
+            "notify",
         ),
     ),
 )

@@ -29,6 +29,7 @@ from sce_desktop.ui.kit.files import KINDS
 from sce_desktop.ui.kit.icons import icon, set_icon
 from sce_desktop.ui.kit.low_scroll import LowScroll
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, SPACE_XL, font, px, set_role, tokens
+from sce_desktop.ui.window.start_steps import StartSteps
 
 _PATH_ROLE = Qt.ItemDataRole.UserRole
 _DAY = 86_400  # seconds
@@ -113,6 +114,7 @@ class StartPage(LowScroll):
     openAsked = Signal()  # choose a file
     pathChosen = Signal(object)  # Path of a recent project
     sampleAsked = Signal()
+    tourAsked = Signal()
 
     def __init__(self, recent: RecentProjects, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -126,7 +128,15 @@ class StartPage(LowScroll):
         subtitle = QLabel(_("Everything runs on this machine; no text leaves it."))
         set_role(subtitle, "muted")
 
-        steps = QLabel(_("1 Drop a table · 2 Type labels · 3 Score"), wordWrap=True)
+        self.tour_button = QPushButton(_("Take the tour"))
+        self.tour_button.setAccessibleName(_("Take the tour"))
+        self.tour_button.setToolTip(_("Five steps beside the real controls; leave at any moment"))
+        set_role(self.tour_button, "quiet")
+        set_icon(self.tour_button, "help", "muted")
+        self.tour_button.clicked.connect(self.tourAsked)
+        head = QHBoxLayout()
+        head.addWidget(title, 1)
+        head.addWidget(self.tour_button, 0, Qt.AlignmentFlag.AlignBottom)
 
         self.drop = QFrame()
         self.drop.setAccessibleName(_("Drop a file here"))
@@ -180,10 +190,10 @@ class StartPage(LowScroll):
         content = QVBoxLayout(column)
         content.setSpacing(px(SPACE_S))
         content.addStretch(1)
-        content.addWidget(title)
+        content.addLayout(head)
         content.addWidget(subtitle)
         content.addSpacing(px(SPACE_S))
-        content.addWidget(steps)
+        content.addWidget(StartSteps())
         content.addSpacing(px(SPACE_L))
         content.addWidget(self.drop)
         content.addSpacing(px(SPACE_L))
@@ -195,6 +205,7 @@ class StartPage(LowScroll):
         outer.addStretch(1)
         outer.addWidget(column, 8)
         outer.addStretch(1)
+        QWidget.setTabOrder(self.sample_button, self.tour_button)  # the first focus is for opening
         self.refresh()
 
     @Slot()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from PySide6.QtCore import Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QStatusBar, QWidget
 
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue
 from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.choices import Counts
@@ -58,8 +59,8 @@ class StatusBar(QStatusBar):
         self.addPermanentWidget(self.device)
         self.saved = self._label(_("Saved"))
         self.addPermanentWidget(self.saved)
-        self._show_soon = QTimer(self, singleShot=True, interval=SHOW_MS)
-        self._show_soon.timeout.connect(self._show_running)
+        self._show_soon = CalmTimer(self, interval=SHOW_MS)
+        self._show_soon.calm.connect(self._show_running)
         self._show_job(None)
         for worker in self._workers:
             worker.jobSubmitted.connect(self._on_changed)

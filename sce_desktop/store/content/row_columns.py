@@ -1,0 +1,108 @@
+"""Many rows by column, for tables: no object is made for a row.
+
+SQLite hands over a block of rows as a few long texts, so that a block takes one step, in which Python's lock
+is free: whoever reads record by record beside a thread that computes waits for the lock at each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final
+
+import numpy as np
+import sqlalchemy as sa
+
+from sce_desktop.core.tables import Cell
+from sce_desktop.store.content import rows
+from sce_desktop.store.file.database import raw
+from sce_desktop.store.repair.stored import Malformed, read_json
+from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, numbers_in
+
+_MOST_CHARACTERS: Final = 10_000_000  # of texts and cells in one piece; SQLite makes none above a billion
+_CELLS: Final = frozenset((str, type(None)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowColumns:
+    """The cells of n rows by column, and their ``texts`` (n,)."""
+
+    columns: tuple[Sequence[Cell], ...]
+    texts: Sequence[str]
+
+
+def asked(table: str, key: str, ids: Ids) -> tuple[str, tuple[object, ...]]:
+    """Return FROM and WHERE, as SQL, with parameters, for the records of ``ids`` in their order.
+
+    ``key`` is the column of the row's id. What comes out has to be compared with ``ids``: SQLite keeps the
+    order of the outer loop, and promises it nowhere.
+    """
+    if (
+        len(ids)
+        and int(ids[-1]) - int(ids[0]) == len(ids) - 1
+        and bool((np.diff(np.asarray(ids)) == 1).all())
+    ):
+        return f"FROM {table} WHERE {table}.{key} BETWEEN ? AND ?", (int(ids[0]), int(ids[-1]))
+    return f"FROM json_each(?) AS asked CROSS JOIN {table} WHERE {table}.{key} = asked.value", (
+        json_ids(ids),
+    )
+
+
+def fetch(connection: sa.Connection, ids: Ids) -> RowColumns:
+    """Return the rows with ``ids`` in their order by column. KeyError if one does not exist."""
+    layout = rows.shape(connection)
+    found = _at_once(connection, ids, layout)
+    if found is None:  # unusual cells, long texts, a row that is missing: one by one
+        single = rows.fetch(connection, ids)
+        columns = tuple(zip(*(row.cells for row in single), strict=True)) if single else ()
+        found = RowColumns(columns or ((),) * len(layout.columns), [row.text for row in single])
+    return found
+
+
+def _at_once(connection: sa.Connection, ids: Ids, layout: rows.Shape) -> RowColumns | None:
+    """Return the rows; None where something about them is not as usual."""
+    if not len(ids) or not layout.columns:
+        return None
+    where, parameters = asked("rows", "id", ids)
+    plain = raw(connection)
+    (characters, odd) = plain.execute(
+        "SELECT total(length), total(typeof(length) != 'integer')"
+        f" FROM (SELECT rows.length {where} AND rows.id <= {LAST_ROW})",
+        parameters,
+    ).fetchone()
+    if odd or characters > _MOST_CHARACTERS:
+        return None
+    listed, texts, lengths, cells, odd = plain.execute(
+        "SELECT group_concat(id), group_concat(text, ''), group_concat(length(text)), group_concat(cells),"
+        " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
+        f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
+        parameters,
+    ).fetchone()
+    if odd or not np.array_equal(numbers_in(listed, np.int64), np.asarray(ids, np.int64)):
+        return None
+    ends = np.cumsum(numbers_in(lengths, np.int64))
+    if len(texts) != ends[-1]:  # a NUL in a text: SQLite counts up to it
+        return None
+    places = ends.tolist()
+    of_rows = [texts[start:end] for start, end in zip([0, *places], places, strict=False)]
+    columns = _columns(cells, of_rows, layout)
+    return None if columns is None else RowColumns(columns, of_rows)
+
+
+def _columns(cells: str, texts: Sequence[str], layout: rows.Shape) -> tuple[Sequence[Cell], ...] | None:
+    """Return the columns of which ``cells`` are the JSON lists of all rows; None if they are not as usual."""
+    try:
+        found = read_json(f"[{cells}]")
+    except Malformed:
+        return None
+    width = len(layout.columns)
+    if len(found) != len(texts) or not {list}.issuperset(map(type, found)):
+        return None
+    widths = set(map(len, found))
+    if len(widths) > 1 or not _CELLS.issuperset(map(type, chain.from_iterable(found))):
+        return None
+    columns: list[Sequence[Cell]] = list(zip(*found, strict=True))
+    if widths == {width - 1}:
+        columns.insert(layout.text_columns[0], texts)
+    return tuple(columns) if len(columns) == width else None

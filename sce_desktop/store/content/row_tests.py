@@ -1,0 +1,129 @@
+"""Conditions of a `RowQuery` that the text or the cells of each row have to be read for: at the end.
+
+Of ten million rows that takes seconds or minutes. So it is done in parts that can be cancelled, and for the
+rows that a window shows first it is done for those alone (`select.first_ids`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+import sqlalchemy as sa
+from numpy.typing import NDArray
+
+from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import CellFilter, RowQuery
+from sce_desktop.core.search_terms import Field, search_terms
+from sce_desktop.store.content import search
+from sce_desktop.store.content.columns import cell, matches
+from sce_desktop.store.content.rows import shape
+from sce_desktop.store.content.searched import contains
+from sce_desktop.store.file import schema
+from sce_desktop.store.sql import fetch_ids, id_list
+
+Mask = NDArray[np.bool_]
+"""By row id, from 0 to the last one."""
+_rows = schema.rows.c
+_PART: Final = 25_000  # rows between two looks at whether to go on
+_SPARSE: Final = 4  # where no more than one row in so many is left, those are asked for by their ids
+
+
+class RowTest(Protocol):
+    """What is asked of a row's text or cells."""
+
+    excluded: bool  # whether rows that meet it are hidden
+    candidates: Mask | None  # of all rows those that may meet it, by an index
+
+    def meeting(self, connection: sa.Connection, ids: IdArray) -> IdArray:
+        """Return those of ``ids`` (n,) that meet it, in any order."""
+
+    def meeting_between(self, connection: sa.Connection, low: int, high: int) -> IdArray:
+        """Return the rows from ``low`` up to ``high`` that meet it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SqlTest:
+    """A condition that SQLite checks."""
+
+    condition: sa.ColumnElement[bool]
+    excluded: bool = False
+    candidates: Mask | None = None
+
+    def meeting(self, connection: sa.Connection, ids: IdArray) -> IdArray:
+        """See `RowTest`."""
+        return fetch_ids(connection, sa.select(_rows.id).where(_rows.id.in_(id_list(ids)), self.condition))
+
+    def meeting_between(self, connection: sa.Connection, low: int, high: int) -> IdArray:
+        """See `RowTest`."""
+        inside = (_rows.id >= low, _rows.id <= high)
+        return fetch_ids(connection, sa.select(_rows.id).where(*inside, self.condition))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PatternTest:
+    """A regular expression; each part of the rows has its time (`search.PATTERN_SECONDS`)."""
+
+    pattern: str
+    excluded: bool = False
+    candidates: Mask | None = None
+
+    def meeting(self, connection: sa.Connection, ids: IdArray) -> IdArray:
+        """See `RowTest`."""
+        return search.matching_pattern(connection, self.pattern, ids)
+
+    def meeting_between(self, connection: sa.Connection, low: int, high: int) -> IdArray:
+        """See `RowTest`; dear, so it is asked of the rows alone that are left."""
+        return search.matching_pattern(connection, self.pattern, np.arange(low, high + 1))
+
+
+def row_tests(
+    connection: sa.Connection, query: RowQuery, last: int, cells: Sequence[CellFilter]
+) -> list[RowTest]:
+    """Return what ``query`` asks of texts and, by ``cells``, of columns; what an index narrows down first."""
+    columns = shape(connection).columns
+    found: list[RowTest] = []
+    for term in search_terms(query.search, columns if query.search else ()):
+        if term.field is Field.TEXT:
+            condition = search.contains(_rows.text, term.value)
+            found.append(SqlTest(condition, term.excluded, search.candidates(connection, term.value, last)))
+        elif term.field is Field.CELL:
+            found.append(SqlTest(contains(cell(connection, term.column), term.value), term.excluded))
+    for wanted in cells:  # a column that the project does not have hides nothing
+        if (wanted.values or wanted.contains) and wanted.column < len(columns):
+            found.append(SqlTest(matches(connection, wanted)))
+    if query.pattern:
+        search.check_pattern(query.pattern)
+        found.append(PatternTest(query.pattern))  # the dearest one: only rows that are left
+    return sorted(found, key=lambda test: test.candidates is None)
+
+
+def passing(connection: sa.Connection, tests: list[RowTest], ids: IdArray) -> IdArray:
+    """Return those of ``ids`` (n,) that all ``tests`` let through, in their order."""
+    for test in tests:
+        asked = ids if test.candidates is None else ids[test.candidates[ids]]
+        met = np.isin(ids, test.meeting(connection, asked)) if len(asked) else np.zeros(len(ids), bool)
+        ids = ids[~met if test.excluded else met]
+    return ids
+
+
+def passing_mask(connection: sa.Connection, tests: list[RowTest], left: Mask, progress: Progress) -> Mask:
+    """Return which of the rows ``left``, by row id, all ``tests`` let through."""
+    for test in tests:
+        asked = left if test.candidates is None else left & test.candidates
+        met = np.zeros(len(left), bool)
+        for start in range(0, len(left), _PART):
+            progress.check()
+            end = min(start + _PART, len(left))
+            some = np.flatnonzero(asked[start:end]) + start
+            sparse = len(some) * _SPARSE <= end - start
+            if len(some) and (sparse or isinstance(test, PatternTest)):
+                met[test.meeting(connection, some)] = True
+            elif len(some):
+                met[test.meeting_between(connection, int(some[0]), int(some[-1]))] = True
+            progress.report(end, len(left))
+        left = left & (~met if test.excluded else met)
+    return left

@@ -1,0 +1,43 @@
+"""Arrays that are too large for memory: a file that nobody sees holds them, and what is used is read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from sce_desktop.core.arrays import FloatArray
+
+_MOST: Final = 256_000_000  # bytes that are held in memory
+
+
+def large(shape: tuple[int, ...]) -> FloatArray:
+    """Return an array to be filled, of float32.
+
+    The probabilities of ten million rows and twenty labels take 800 MB. A file for as much goes when the
+    array does, also where the program is killed. Where the disk has no room it is in memory after all.
+    """
+    size = 4 * prod(shape)
+    if size > _MOST:
+        with contextlib.suppress(OSError), tempfile.TemporaryFile() as file:
+            _reserve(file.fileno(), size)
+            return np.memmap(file, np.float32, "r+", shape=shape)
+    return np.empty(shape, np.float32)
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    """Make a file ``size`` bytes long: a page without room on the disk ends the process that writes it.
+
+    Raises:
+        OSError: There is no room.
+    """
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(descriptor, 0, size)
+        return
+    zeros = bytes(1_000_000)
+    for start in range(0, size, len(zeros)):
+        os.write(descriptor, zeros[: size - start])
