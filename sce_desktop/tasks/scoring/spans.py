@@ -84,7 +84,8 @@ class TableScorer:
         Raises:
             UserError: The file is no longer there.
         """
-        problems, count = [], 0
+        problems: list[TableProblem] = []
+        count = 0
         if isinstance(block.rows, Span):
             table = self._opened()
             rows: Sequence[Sequence[Cell]] = table.rows_of(block.rows)
