@@ -81,11 +81,19 @@ class Table(ABC):
         self._by_column = True
         yield from self._batches(size, progress or SilentProgress())
 
-    def _batches(self, size: int, progress: Progress) -> Iterator[list[Cells] | ColumnRows]:
-        gathered = _Gathered(max(min(size, _BATCH_CELLS // max(len(self.columns), 1)), 1))
-        self._forget_problems()
+    def _batches(
+        self,
+        size: int,
+        progress: Progress,
+        chunks: Iterator[tuple[list[Cells] | ColumnRows, float]] | None = None,
+    ) -> Iterator[list[Cells] | ColumnRows]:
+        """Yield all rows, or those of ``chunks``, whose problems are added to those that are known."""
+        gathered = _Gathered(self.batch_size(size))
+        if chunks is None:
+            self._forget_problems()
+            chunks = self._chunks(progress)
         done = 0
-        for chunk, fraction in self._chunks(progress):
+        for chunk, fraction in chunks:
             progress.check()
             for batch in gathered.add(chunk):
                 yield batch
@@ -97,6 +105,21 @@ class Table(ABC):
             yield batch
             done += len(batch)
         progress.report(done, done, stage="reading")
+
+    def batch_size(self, wanted: int) -> int:
+        """Return how many rows a batch has where ``wanted`` are asked for: fewer of a wide table."""
+        return max(min(wanted, _BATCH_CELLS // max(len(self.columns), 1)), 1)
+
+    def add_problems(self, found: Sequence[TableProblem], count: int) -> None:
+        """Count problems that were found elsewhere; ``found``: the first few."""
+        self.problem_count += count
+        self._problems += found[: MAX_PROBLEMS - len(self._problems)]
+
+    def take_problems(self) -> tuple[list[TableProblem], int]:
+        """Return the problems found so far, and how many there are; from now on they are forgotten."""
+        found = self.problems, self.problem_count
+        self._forget_problems()
+        return found
 
     @abstractmethod
     def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells] | ColumnRows, float]]:

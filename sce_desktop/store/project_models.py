@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ChangeKind, Label
 from sce_desktop.core.arrays import FloatArray, IdArray
@@ -91,7 +92,9 @@ class ModelMethods:
         with self._database.read() as connection:
             return np.flatnonzero(runs.given(connection, runs.get(connection, run_id), self._scored) == -2)
 
-    def final_sources(self, run_id: int | None, threshold: float | None = None) -> tuple[IdArray, IdArray]:
+    def final_sources(
+        self, run_id: int | None, threshold: float | None = None
+    ) -> tuple[IdArray, NDArray[np.uint8]]:
         """Return who gives the final label of each row with text: ids (n,) in file order and codes (n,).
 
         Codes are places in `final.SOURCES`. ``run_id`` is the model's, None: there is none; ``threshold``:

@@ -27,9 +27,9 @@ RATE_ROWS = 20_000
 PASSES = 2
 
 
-def run(*, model: str, data: Path, names: Sequence[str] | None, rows: int) -> None:
-    """Print both tables; ``rows``: of a set at most, the same every time."""
-    loaded = open_session("cpu").model(model)
+def run(*, model: str, data: Path, names: Sequence[str] | None, rows: int, device: str = "cpu") -> None:
+    """Print both tables; ``rows``: of a set at most, the same every time. ``device``: of the model."""
+    loaded = open_session(device).model(model)
     assert isinstance(loaded, SCEModel)
     draft = draft_of(loaded, model)
     if draft is None:

@@ -11,9 +11,11 @@ import gzip
 import json
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, RUSAGE_SELF, getrusage
+from typing import NamedTuple
 from unittest import mock
 
 import numpy as np
@@ -23,7 +25,7 @@ from safetensors.torch import save_file
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.hub.session import ModelSession, choose_devices
-from sce_desktop.ml.parallel.pool import processes_for
+from sce_desktop.ml.parallel.pool import cores, processes_for
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.tasks.scoring.classify import ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.spread import Spread
@@ -76,33 +78,58 @@ def run(
             spread = Spread(tuple(processes_for(devices[:1], per_gpu=count)))
             found = _classified(some, folder / "some-out.csv", model, names, device, spread, batch_rows)
             table.append([f"1 device, {count} worker processes", f"{head:,}", *_cells(found)])
-            if found[0] > best_rate:
-                best, best_rate = count, found[0]
-        rates, first = {}, folder / "out-1.csv"
+            if found.rate > best_rate:
+                best, best_rate = count, found.rate
+        alone, first = 0.0, folder / "out-1.csv"
         differences = []
-        count = 1
-        while count <= len(devices):
-            spread = Spread(tuple(processes_for(devices[:count], per_gpu=best)))
+        for count, again in _ways(len(devices)):
+            each = min(best, max(1, (cores() - 1) // count))
+            spread = Spread(tuple(processes_for(devices[:count], per_gpu=each)))
             out = folder / f"out-{count}.csv"
             found = _classified(folder / "table.csv", out, model, names, device, spread, batch_rows)
-            rates[count] = found[0]
-            efficiency = found[0] / (count * rates[1])
-            table.append([f"{count} devices, {best} processes each", f"{rows:,}", *_cells(found, efficiency)])
-            if count > 1:
+            alone = max(alone, found.rate) if count == 1 else alone
+            efficiency = found.rate / (count * alone)
+            table.append([f"{count} devices, {each} processes each", f"{rows:,}", *_cells(found, efficiency)])
+            if count > 1 and not again:
                 differences.append(f"{count} devices beside 1: {_difference(first, out)}")
-                out.unlink()
-            count *= 2
         differences.append(f"1 device beside one process: {_difference(folder / 'local.csv', first)}")
     print_table(
         "classify on several devices",
-        ["", "rows", "rows/s once started", "rows/s with start", "efficiency"],
+        [
+            "",
+            "rows",
+            "rows/s once started",
+            "rows/s with start",
+            "efficiency",
+            "cores: this process",
+            "workers",
+        ],
         table,
         differences,
     )
 
 
-def _cells(found: tuple[float, float], efficiency: float | None = None) -> list[str]:
-    return [f"{found[0]:,.0f}", f"{found[1]:,.0f}", "" if efficiency is None else f"{efficiency:.2f}"]
+def _ways(most: int) -> Iterator[tuple[int, bool]]:
+    """Yield numbers of devices, and whether it is the same again: 1, 2, 4 … twice each."""
+    count = 1
+    while count <= most:
+        yield count, False
+        yield count, True
+        count *= 2
+
+
+class Found(NamedTuple):
+    """Rows per second without and with the start; processor seconds per second of this process and others."""
+
+    rate: float
+    whole: float
+    ours: float
+    theirs: float
+
+
+def _cells(found: Found, efficiency: float | None = None) -> list[str]:
+    rates = [f"{found.rate:,.0f}", f"{found.whole:,.0f}", "" if efficiency is None else f"{efficiency:.2f}"]
+    return [*rates, f"{found.ours:.1f}", f"{found.theirs:.1f}"]
 
 
 def _classified(
@@ -113,10 +140,10 @@ def _classified(
     device: str,
     spread: Spread | None,
     batch_rows: int,
-) -> tuple[float, float]:
+) -> Found:
     clock = Clock("classifying")
     session = ModelSession(device)
-    started = time.perf_counter()
+    started, ours, theirs = time.perf_counter(), _processor(RUSAGE_SELF), _processor(RUSAGE_CHILDREN)
     with mock.patch.object(Spread, "over", return_value=spread):
         report = classify_table(
             table,
@@ -128,15 +155,21 @@ def _classified(
             force=True,
             progress=clock,
         )
-    whole = report.rows / (time.perf_counter() - started)
+    seconds = time.perf_counter() - started
     for warning in clock.warnings:
         print(f"warning: {warning}")
-    return clock.rate(), whole
+    ours, theirs = _processor(RUSAGE_SELF) - ours, _processor(RUSAGE_CHILDREN) - theirs
+    return Found(clock.rate(), report.rows / seconds, ours / seconds, theirs / seconds)
+
+
+def _processor(whose: int) -> float:
+    used = getrusage(whose)
+    return used.ru_utime + used.ru_stime
 
 
 def _difference(one: Path, other: Path) -> str:
-    a, b = pd.read_csv(one), pd.read_csv(other)
-    b = b.iloc[: len(a)]
+    a = pd.read_csv(one)
+    b = pd.read_csv(other, nrows=len(a))
     columns = [name for name in a.columns if name.startswith("sce_p:")]
     apart = np.abs(a[columns].to_numpy() - b[columns].to_numpy())
     changed = (a["sce_label"] != b["sce_label"]).to_numpy()
@@ -157,20 +190,19 @@ def _table(path: Path, data: Path, model: str, rows: int, most: int) -> tuple[li
     """Write texts that are halves of two given ones; return the labels and the mean number of tokens."""
     with gzip.open(_sets(data, "benchmark") / f"{_SOURCE}.jsonl.gz", "rt", encoding="utf-8") as lines:
         given = [json.loads(line) for line in lines]
-    words = [row["text"].split() for row in given]
+    words = [row["text"].replace('"', "'").split() for row in given]
+    halves = (
+        [" ".join(one[: len(one) // 2]) for one in words],
+        [" ".join(one[len(one) // 2 :]) for one in words],
+    )
     names = sorted({row["label"] for row in given})
     names += [f"{a} and {b}" for a in names for b in names if a < b]
-    rng = np.random.default_rng(0)
-    places = rng.integers(len(words), size=(rows, 2))
-    sample = []
+    places = np.random.default_rng(0).integers(len(words), size=(rows, 2)).tolist()
+    lines = (f'{number},"{halves[0][i]} {halves[1][j]}"\n' for number, (i, j) in enumerate(places))
+    sample = [f"{halves[0][i]} {halves[1][j]}" for i, j in places[:4000]]
     with path.open("w", encoding="utf-8") as file:
         file.write("id,text\n")
-        for number, (i, j) in enumerate(places):
-            first, second = words[i], words[j]
-            text = " ".join((*first[: len(first) // 2], *second[len(second) // 2 :])).replace('"', "'")
-            file.write(f'{number},"{text}"\n')
-            if number < 4000:
-                sample.append(text)
+        file.writelines(lines)
     embedder = ModelSession("cpu").model(model)
     assert isinstance(embedder, SCEModel)
     return names[:most], float(embedder.text_embedder.token_counts(sample).mean())
@@ -274,7 +306,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add what this part alone takes."""
     parser.add_argument("--device", default="cuda:all", help="devices (gpus); cpu:2 tries it without a GPU")
     parser.add_argument(
-        "--processes", type=int, nargs="+", default=[1, 2, 4, 8], help="workers on a device to try (gpus)"
+        "--processes", type=int, nargs="+", default=[4, 8, 12, 20], help="workers on a device to try (gpus)"
     )
     parser.add_argument("--batch-rows", type=int, default=2000, help="rows of a block (gpus)")
     parser.add_argument("--gpu-labels", type=int, default=10, help="labels at most (gpus)")

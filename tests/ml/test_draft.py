@@ -14,6 +14,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.ml.draft import static
 from sce_desktop.ml.draft.model import DraftModel, draft_of, encoder_key
 from sce_desktop.ml.draft.static import DRAFT, MAX_TOKENS, StaticVectors, load
+from sce_desktop.ml.encoder import word_tokens
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.transductive import TransductiveModel
 from tests.ml.tiny import WIDTH, tiny_sce, tiny_sce_model, tiny_tokenizer
@@ -44,7 +45,7 @@ def vectors(model: SCEModel, seed: int = 0) -> StaticVectors:
 
 
 def test_tokens_are_those_of_the_tokenizer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(static, "MOST_WORDS", 5)  # what is kept is thrown away between the two
+    monkeypatch.setattr(word_tokens, "MOST_WORDS", 5)  # what is kept is thrown away between the two
     tokenizer = tiny_tokenizer()
     made = vectors(tiny_sce_model())
     for texts in (TEXTS, TEXTS[::-1]):

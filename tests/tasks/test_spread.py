@@ -14,6 +14,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.labels import clean_labels
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import TextModel
+from sce_desktop.data.csv.csv_spans import Span
 from sce_desktop.ml.hub.session import ModelSession
 from sce_desktop.ml.parallel import pool as pool_module
 from sce_desktop.store.content.rows import Shape
@@ -111,6 +112,34 @@ def test_the_result_is_that_of_one_device(
     done = [done for done, _, stage in other.reports if stage == "classifying"]
     assert done == sorted(done)
     assert done[-1] == 130
+
+
+def test_workers_read_a_table_as_one_process_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cells with line breaks, blank lines, rows of other lengths; then a row that breaks the rules."""
+    monkeypatch.setattr(pool_module, "WorkerPool", PoolHere)
+    lines = [f"{n},{' '.join(WORDS[n % 9 : n % 9 + 4])}" for n in range(900)]
+    lines[20], lines[50], lines[60] = '20,"late\n\nparcel, ""wet"""', "", "60"
+    lines[70], lines[800] = "70,late,more", '800,"late" parcel'
+    table = tmp_path / "in.csv"
+    table.write_text("id,text\n" + "\n".join(lines), encoding="utf-8")
+    read: list[type] = []
+    work = module.TablePlan.open
+
+    def opened(plan: module.TablePlan, device: str) -> Any:
+        scorer = work(plan, device)
+        return lambda block: read.append(type(block.rows)) or scorer(block)
+
+    monkeypatch.setattr(module.TablePlan, "open", opened)
+    progress, other = RecordingProgress(), RecordingProgress()
+    model = tiny_sce(tmp_path)
+    one = classify(table, tmp_path / "one.csv", "cpu", model, progress=progress)
+    two = classify(table, tmp_path / "two.csv", "cpu:2", model, progress=other)
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    assert other.warnings == progress.warnings
+    assert any("problems in the table" in warning for warning in other.warnings)
+    assert one.rows == two.rows == 899
+    assert two.languages == pytest.approx(one.languages, abs=0.02)  # a blank row counts in the sample here
+    assert (read.count(Span), read.count(list)) == (49, 8)  # from the batch with the broken row on
 
 
 def test_a_cancel_leaves_nothing(tmp_path: Path, table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

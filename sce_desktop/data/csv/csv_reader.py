@@ -23,7 +23,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.limits import MAX_CELL
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Doubt, TableOptions
 from sce_desktop.data.csv.csv_grammar import (
     ESCAPE,
@@ -33,6 +33,7 @@ from sce_desktop.data.csv.csv_grammar import (
     valid_quote,
     without_end,
 )
+from sce_desktop.data.csv.csv_spans import Span, can_be_cut, spans
 from sce_desktop.data.csv.dialects import Found, find_style, known_style
 from sce_desktop.data.csv.excel_safe import PREFIX, unprotect
 from sce_desktop.data.csv.headers import (
@@ -158,12 +159,48 @@ class CsvTable(Table):
         share = 1.0 if complete or not data else len(data) / len(sample) * fraction
         self.estimated_rows = round(len(rows) / share)
 
-    def _chunks(self, progress: Progress) -> Iterator[tuple[list[Cells] | ColumnRows, float]]:
+    def spans(self, rows: int) -> Iterator[Span] | None:
+        """Yield spans of ``rows`` rows for `rows_of`, at last one that is not sound, for `rest`, or none.
+
+        None: this file cannot be cut.
+        """
+        source, dialect = self._source, self._dialect
+        if not dialect.usual or not can_be_cut(
+            self.path, source.codec, dialect.delimiter, dialect.quote, source.newline
+        ):
+            return None
+        return spans(
+            self.path,
+            source.size,
+            rows,
+            delimiter=dialect.delimiter,
+            quoting=bool(dialect.quote),
+            lines=self._data_line - 1,
+            row_bytes=source.size // max(self.estimated_rows or 1, 1),
+        )
+
+    def rows_of(self, span: Span) -> list[Cells]:
+        """Return the rows of ``span``; `problems` are those of all spans that were read so."""
+        blocks = self._source.blocks(self._problem, at=span.start, stop=span.stop, line=span.line)
+        lines = [line for block in blocks for line in block.lines]
+        return self._parse(lines, span.line, certain=len(lines))[0]
+
+    def rest(self, span: Span, size: int) -> Iterator[list[Cells]]:
+        """Yield the rows of ``span``, the last one, as `batches` does; `problems` are added."""
+        self._by_column = False
+        for batch in self._batches(size, SilentProgress(), self._chunks(SilentProgress(), span)):
+            assert isinstance(batch, list)
+            yield batch
+
+    def _chunks(
+        self, progress: Progress, span: Span | None = None
+    ) -> Iterator[tuple[list[Cells] | ColumnRows, float]]:
         pending: list[str] = []  # lines of a record that has not ended yet
-        first = line = 1  # the numbers of the first pending line and of the one after the last
+        # the numbers of the first pending line and of the one after the last
+        first = line = 1 if span is None else span.line
         wanted = 0  # characters of pending lines before trying again: doubled, so that all work stays linear
         plain = PlainBlocks(self._dialect, len(self.columns)) if self._by_column else None
-        for piece in self._source.pieces():
+        for piece in self._source.pieces(at=0 if span is None else span.start, line=line):
             if plain is not None and not pending and piece.first >= self._data_line:
                 found = plain.read(piece.text, piece.lines)
                 if found is not None:

@@ -117,13 +117,18 @@ def file_size(path: Path) -> int:
     return status.st_size
 
 
-def byte_chunks(path: Path, size: int, chunk: int = BLOCK) -> Iterator[tuple[bytes, float]]:
-    """Yield the bytes of the first ``size`` bytes of ``path``, unpacked if gzipped, and the fraction read."""
+def byte_chunks(
+    path: Path, size: int, chunk: int = BLOCK, *, start: int = 0
+) -> Iterator[tuple[bytes, float]]:
+    """Yield the bytes of the first ``size`` bytes of ``path``, unpacked if gzipped, and the fraction read.
+
+    ``start``: how many are passed over, of a file that is not gzipped.
+    """
     with reading(path), path.open("rb") as file:
-        packed = file.read(2) == GZIP_MAGIC
-        file.seek(0)
+        packed = not start and file.read(2) == GZIP_MAGIC
+        file.seek(start)
         if not packed:
-            done = 0
+            done = start
             while data := file.read(min(chunk, size - done)):
                 done += len(data)
                 yield data, done / size
@@ -183,6 +188,16 @@ class TextSource:
         text = self._decoded(codecs.getincrementaldecoder(self._codec)("ignore"), head)
         self._newline = "" if "\r" in text and "\n" not in text else "\n"
 
+    @property
+    def codec(self) -> str:
+        """What the text is decoded by, as Python names it."""
+        return codecs.lookup(self._codec).name
+
+    @property
+    def newline(self) -> str:
+        """What ends a line: a line feed, or nothing else than a carriage return ("")."""
+        return self._newline
+
     def _with_byte_order(self, head: bytes) -> str:
         """Return the codec to read with: UTF-16 and UTF-32 without a mark need to know which byte is first.
 
@@ -220,23 +235,35 @@ class TextSource:
             ) from None
         return _HALVES.sub(_MARK, text) if self._lets_halves_through else text
 
-    def blocks(self, problem: Callable[[int, str | Callable[[], str]], None]) -> Iterator[Block]:
-        """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters."""
-        for piece in self.pieces():
+    def blocks(
+        self,
+        problem: Callable[[int, str | Callable[[], str]], None],
+        *,
+        at: int = 0,
+        stop: int | None = None,
+        line: int = 1,
+    ) -> Iterator[Block]:
+        """Yield all lines; tell ``problem`` (line, message) of what does not decode and of NUL characters.
+
+        ``at``, ``stop``, ``line``: as for `pieces`.
+        """
+        for piece in self.pieces(at=at, stop=stop, line=line):
             yield self.block(piece, problem)
 
     def block(self, piece: Piece, problem: Callable[[int, str | Callable[[], str]], None]) -> Block:
         """Return the lines of ``piece``; ``problem`` as for `blocks`."""
         return Block(piece.first, self._lines(piece.text, piece.first, problem), piece.fraction)
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield the text, cut where lines end. What does not decode stands as a lone surrogate in it."""
+    def pieces(self, *, at: int = 0, stop: int | None = None, line: int = 1) -> Iterator[Piece]:
+        """Yield the text, cut where lines end. What does not decode stands as a lone surrogate in it.
+
+        ``at``, ``stop``: bytes between which it is, whole lines; ``line``: number of the first.
+        """
         decoder = codecs.getincrementaldecoder(self._codec)(_ERRORS)
         carry: list[str] = []  # of a line that has not ended yet
         carried = 0
-        line = 1
-        start = True
-        for data, fraction in byte_chunks(self.path, self.size):
+        start = at == 0
+        for data, fraction in byte_chunks(self.path, stop or self.size, start=at):
             text = self._decoded(decoder, data)
             if start and text:
                 text = text.removeprefix("\ufeff")

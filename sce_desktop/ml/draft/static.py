@@ -12,7 +12,7 @@ model's own head scores them against its own label vectors. Kept beside the mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +29,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.data.atomic import replacing
 from sce_desktop.ml.encoder.embedder import digest, readable
+from sce_desktop.ml.encoder.word_tokens import WordTokens
 from sce_desktop.ml.hub import model_files, weight_check
 from sce_desktop.ml.hub.tokenizer_check import encode
 
@@ -38,10 +39,6 @@ MAX_TOKENS = 64
 """How far a text is read."""
 CHARACTERS = 6 * MAX_TOKENS
 """Beyond, a text is not even tokenised: an English token has four to five characters."""
-MOST_WORDS = 200_000
-WORDS_A_TEXT = 64
-LONGEST_WORD = 40
-"""A tokenizer takes most of the time, and the same words come again: so many are kept, none longer."""
 ROWS = 2048
 """Texts at once."""
 
@@ -65,7 +62,7 @@ class StaticVectors:
         self.encoder = encoder
         self._table = torch.cat([tokens.float() * scales.float()[:, None], torch.zeros(1, tokens.shape[1])])
         self._map = to_text.float()
-        self._known: dict[str, list[int]] = {}  # tokens by word
+        self._words = WordTokens.of(tokenizer, DRAFT)
 
     @property
     def dim(self) -> int:
@@ -82,47 +79,22 @@ class StaticVectors:
 
         A text in which there are no tokens has one, whose vector is zero.
         """
-        split = [text[:CHARACTERS].split() for text in texts]
-        if len(self._known) > MOST_WORDS:
-            self._known = {}
-        known = self._known  # read once: another thread may begin a new one
-        new = {word for words in split for word in words if word not in known}
-        found = self._tokenised(list(new))
-        known |= {word: ids for word, ids in found.items() if len(word) <= LONGEST_WORD}
-        nothing, kept = [len(self.tokens)], known.get
-        ids: list[list[int]] = []
-        for words in split:
-            parts = list(map(kept, words))
-            if None in parts:  # a long one, which is not kept
-                parts = [
-                    found[word] if part is None else part for word, part in zip(words, parts, strict=True)
-                ]
-            ids.append(list(chain.from_iterable(parts))[:MAX_TOKENS] or nothing)  # type: ignore[arg-type]
-        sizes = np.fromiter(map(len, ids), np.int64, len(ids))
-        numbers = np.fromiter(chain.from_iterable(ids), np.int64, int(sizes.sum()))
-        return numbers, np.cumsum(sizes) - sizes
+        read = [readable(text[:CHARACTERS]) for text in texts]
+        numbers, sizes = self._tokenised(read)
+        starts = np.cumsum(sizes) - sizes
+        if (empty := np.flatnonzero(sizes == 0)).size:
+            numbers = np.insert(numbers, starts[empty], len(self.tokens))
+            sizes = np.maximum(sizes, 1)
+            starts = np.cumsum(sizes) - sizes
+        return numbers, starts
 
-    def _tokenised(self, words: list[str]) -> dict[str, list[int]]:
-        """Return the tokens of each of ``words``, many of which are read as one text: a text costs most."""
-        found: dict[str, list[int]] = {}
-        parts = [words[start : start + WORDS_A_TEXT] for start in range(0, len(words), WORDS_A_TEXT)]
-        read = encode(
-            self.tokenizer, [readable(" ".join(part)) for part in parts], DRAFT, special=False, places=True
-        )
-        for part, one in zip(parts, read, strict=True):
-            if one.overflowing:  # more tokens than are read of a text
-                alone = encode(self.tokenizer, [readable(word) for word in part], DRAFT, special=False)
-                found |= {word: each.ids for word, each in zip(part, alone, strict=True)}
-                continue
-            tokens: list[list[int]] = [[] for _word in part]
-            ends = list(accumulate(len(word) + 1 for word in part))
-            at = 0
-            for number, (_first, last) in zip(one.ids, one.offsets, strict=True):
-                while last > ends[at]:
-                    at += 1
-                tokens[at].append(number)
-            found |= zip(part, tokens, strict=True)
-        return found
+    def _tokenised(self, texts: list[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self._words is not None:
+            runs = self._words(texts, MAX_TOKENS, special=False)
+            return runs.ids.astype(np.int64), runs.sizes
+        ids = [one.ids[:MAX_TOKENS] for one in encode(self.tokenizer, texts, DRAFT, special=False)]
+        sizes = np.fromiter(map(len, ids), np.int64, len(ids))
+        return np.fromiter(chain.from_iterable(ids), np.int64, int(sizes.sum())), sizes
 
     @torch.inference_mode()
     def encode(self, texts: Sequence[str]) -> FloatArray:

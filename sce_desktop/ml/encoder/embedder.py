@@ -28,6 +28,7 @@ from sce_desktop.core.runs import VectorCache, as_kept
 from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds, ahead, pad
 from sce_desktop.ml.encoder.reduced import ReducedEncoder
+from sce_desktop.ml.encoder.word_tokens import WordTokens
 from sce_desktop.ml.hub.tokenizer_check import encode
 
 WINDOW = 4096
@@ -37,7 +38,7 @@ CHARACTERS_READ = 1_000_000
 """A longer text is not even tokenised beyond: no model reads that far."""
 TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 65536, "mps": 16384}
 WINDOWS_AHEAD = 2
-"""That are tokenised, each in a thread of its own, while a GPU works."""
+"""That are tokenised, each in a thread of its own, while a GPU works, where words cannot be looked up."""
 BATCHES_AHEAD = 8
 """That a GPU is given while it works at another: about two windows of short texts."""
 
@@ -247,6 +248,11 @@ class NativeEmbedder(Embedder):
         settings = (self.max_tokens, self.prompt, self.lower_case, self.tokenizer.to_str())
         return f"{self.name}:{digest(self.encoder.state_dict().items(), *settings)[:32]}"
 
+    @cached_property
+    def words(self) -> WordTokens | None:
+        """Looks up the tokens of words; None: this tokenizer reads whole texts."""
+        return WordTokens.of(self.tokenizer, self.name)
+
     @property
     def device(self) -> torch.device:
         """Where the encoder is now."""
@@ -262,6 +268,9 @@ class NativeEmbedder(Embedder):
 
     def token_counts(self, texts: Sequence[str]) -> IdArray:
         """Return how many tokens each text has (n,), special ones included."""
+        if self.words is not None:
+            whole = [self.words(self._prepared(part), self.max_tokens).whole for _, part in windows(texts)]
+            return np.concatenate(whole) if whole else np.empty(0, np.int64)
         # What is cut off is counted where it lies: a second tokenizer that cuts nothing would have to be
         # parsed, and that stops every thread meanwhile.
         special = self.tokenizer.num_special_tokens_to_add(False)
@@ -289,7 +298,9 @@ class NativeEmbedder(Embedder):
             for places, ids in self._cut(self._windows(texts), batch_size):
                 yield places, in_halves(self._forward, ids, self._shrink)
             return
-        cut = self._cut(self._windows_ahead(texts), batch_size)
+        # Looking words up needs the interpreter's lock, so it is this thread's work between two launches.
+        read = self._windows_ahead(texts) if self.words is None else self._windows(texts)
+        cut = self._cut(read, batch_size)
         launched = ((places, self._launch(gpu, ids)) for places, ids in cut)
         for places, vectors in ahead(launched, BATCHES_AHEAD):
             yield places, vectors()
@@ -324,21 +335,29 @@ class NativeEmbedder(Embedder):
 
     def token_ids(self, texts: Sequence[str]) -> list[TokenIds]:
         """Return the ids of each text's tokens, special ones included, one at least, as far as it is read."""
-        return self._ids_of(encode(self.tokenizer, self._prepared(texts), self.name))
+        prepared = self._prepared(texts)
+        if self.words is None:
+            return self._ids_of(encode(self.tokenizer, prepared, self.name))
+        runs = self.words(prepared, self.max_tokens)
+        self._check_ids(int(runs.ids.max(initial=0)))
+        nothing = np.array([self.encoder.config.pad_token_id], np.int32)
+        return [ids if len(ids) else nothing for ids in runs.each()]
 
     def _ids_of(self, encoded: list[Encoding]) -> list[TokenIds]:
         nothing = [self.encoder.config.pad_token_id]  # where a tokenizer without special tokens finds none
         found = [np.array(one.ids or nothing, dtype=np.int64) for one in encoded]
-        tokens = self.encoder.config.vocab_size
-        if found and max(int(ids.max()) for ids in found) >= tokens:
+        self._check_ids(max((int(ids.max()) for ids in found), default=0))
+        return [ids.astype(np.int32) for ids in found]
+
+    def _check_ids(self, highest: int) -> None:
+        if highest >= self.encoder.config.vocab_size:
             raise UserError(
                 _(
                     "{model} and its tokenizer do not belong together (token {token}).",
                     model=self.name,
-                    token=max(int(ids.max()) for ids in found),
+                    token=highest,
                 )
             )
-        return [ids.astype(np.int32) for ids in found]
 
     def _rows(self, longest: int, batch_size: int | None) -> int:
         budget = self._tokens_per_batch or TOKENS_PER_BATCH.get(self.device.type, 2048)

@@ -68,7 +68,7 @@ class GPUEncoder:
             if vectors.device.type == "cpu":
                 return vectors.numpy
             fetched = vectors.to("cpu", non_blocking=True)  # into pinned memory
-            done = torch.cuda.Event()
+            done = torch.cuda.Event(blocking=True)  # whoever waits leaves its core to others
             done.record(torch.cuda.current_stream(vectors.device))
 
         def wait() -> FloatArray:

@@ -35,7 +35,9 @@ WAITING = 4
 """Blocks per worker that have been handed out and not been yielded yet, at most."""
 TRIES = 2
 """Workers that a block may cost before it is taken for the culprit."""
-MOST_PER_GPU = 4
+MOST_PER_GPU = 12
+MEMORY_PER_PROCESS = 2_000_000_000
+"""Bytes of a GPU's memory: a context of CUDA, the weights, and batches."""
 _POLL_S = 0.1
 _SWITCH_S = 0.0005
 """A block comes in many parts, and the thread that takes them asks for Python's lock at each: with the usual
@@ -61,13 +63,22 @@ def cores() -> int:
 def processes_for(devices: Sequence[str], *, per_gpu: int | None = None) -> list[str]:
     """Return the device of each worker process.
 
-    One for each CPU "device"; for a GPU as many as the cores allow, up to `MOST_PER_GPU`: one process cannot
-    tokenise as fast as a GPU reads. The first processes are on different devices.
+    One for each CPU "device"; for a GPU as many as the cores allow beside this process, and as have room in
+    its memory, up to `MOST_PER_GPU`: one process cannot read and write as fast as a GPU scores. The first
+    processes are on different devices.
     """
-    share = per_gpu or max(1, min(MOST_PER_GPU, cores() // max(1, len(devices))))
-    return [
-        device for turn in range(share) for device in devices if turn == 0 or not device.startswith("cpu")
-    ]
+    share = per_gpu or max(1, min(MOST_PER_GPU, (cores() - 1) // max(1, len(devices))))
+    room = {device: 1 if device.startswith("cpu") else per_gpu or _room(device) for device in devices}
+    return [device for turn in range(share) for device in devices if turn < max(1, room[device])]
+
+
+def _room(device: str) -> int:
+    """Return how many processes have room in the memory of ``device``; any number where that is unknown."""
+    import torch
+
+    if not device.startswith("cuda"):
+        return MOST_PER_GPU
+    return int(torch.cuda.get_device_properties(device).total_memory // MEMORY_PER_PROCESS)
 
 
 @dataclass(eq=False)

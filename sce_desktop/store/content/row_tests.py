@@ -35,8 +35,13 @@ _SPARSE: Final = 4  # where no more than one row in so many is left, those are a
 class RowTest(Protocol):
     """What is asked of a row's text or cells."""
 
-    excluded: bool  # whether rows that meet it are hidden
-    candidates: Mask | None  # of all rows those that may meet it, by an index
+    @property
+    def excluded(self) -> bool:
+        """Whether rows that meet it are hidden."""
+
+    @property
+    def candidates(self) -> Mask | None:
+        """Of all rows those that may meet it, by an index."""
 
     def meeting(self, connection: sa.Connection, ids: IdArray) -> IdArray:
         """Return those of ``ids`` (n,) that meet it, in any order."""

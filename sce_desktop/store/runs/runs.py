@@ -216,7 +216,7 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
 def arrays(scored_rows: Scored) -> RunArrays:
     """Return best label, confidence and margin of every row that a run has scored; not to be written to."""
     ids = true_places(scored_rows.top >= 0)
-    columns = (scored_rows.top, scored_rows.confidence, scored_rows.margin)
+    columns: tuple[NDArray[Any], ...] = (scored_rows.top, scored_rows.confidence, scored_rows.margin)
     if len(ids) == len(scored_rows.top) - 1:  # every row: nothing is copied
         top, confidence, margin = (column[1:] for column in columns)
     else:

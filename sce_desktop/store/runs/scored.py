@@ -158,9 +158,10 @@ def _all(connection: sa.Connection, run_id: int, count: int) -> Scored:
     (labels,) = plain.execute("SELECT json_array_length(labels) FROM runs WHERE id = ?", (run_id,)).fetchone()
     (last,) = plain.execute("SELECT max(row_id) FROM scores WHERE run_id = ?", (run_id,)).fetchone()
     size = 0 if last is None else int(last) + 1
+    many = labels - 1 > _MOST_SHORT
     result = Scored(
         count,
-        np.full(size, -1, np.int32 if labels - 1 > _MOST_SHORT else np.int16),
+        np.full(size, -1, np.int32) if many else np.full(size, -1, np.int16),
         np.zeros(size, np.float32),
         np.zeros(size, np.float32),
         np.zeros(size, bool),

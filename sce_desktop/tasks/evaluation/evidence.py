@@ -106,7 +106,7 @@ class Gold:
     """The gold labels of a project, by the numbers that `Evidence` has for labels."""
 
     source: str  # where they are from
-    answer: IdArray  # (n,) the first answer, -1: there is none, or it is ``unknown``
+    answer: NDArray[np.signedinteger[Any]]  # (n,) the first answer, -1: there is none, or it is ``unknown``
     hits: tuple[IdArray, ...]
     unknown: IdArray  # places whose gold label is not a label here
 
@@ -126,7 +126,7 @@ class Evidence:
     row_ids: IdArray  # (n,)
     labels: tuple[Label, ...]
     multi_label: bool
-    answer: IdArray  # (n,) the first answer, -1: undecided or skipped
+    answer: NDArray[np.signedinteger[Any]]  # (n,) the first answer, -1: undecided or skipped
     source: NDArray[np.int8]  # (n,) of `Source`
     hits: tuple[IdArray, ...]  # for each of the K + 1 answers, the places decided so
     audit: IdArray  # places of the sample's decided rows
@@ -229,7 +229,7 @@ def gather(
 
 def answer_arrays(
     given: Mapping[int, Sequence[int]], n: int, answers: int
-) -> tuple[IdArray, tuple[IdArray, ...]]:
+) -> tuple[NDArray[np.int32], tuple[IdArray, ...]]:
     """Return (n,) the first answer by place, and for each answer the places where it was given."""
     answer = np.full(n, UNDECIDED, dtype=np.int32)
     hits: list[list[int]] = [[] for _ in range(answers)]
@@ -240,7 +240,9 @@ def answer_arrays(
     return answer, tuple(np.asarray(sorted(places), dtype=np.int64) for places in hits)
 
 
-def right_answers(answer: IdArray, hits: Sequence[IdArray], rows: IdArray, predicted: IdArray) -> IdArray:
+def right_answers(
+    answer: NDArray[np.signedinteger[Any]], hits: Sequence[IdArray], rows: IdArray, predicted: IdArray
+) -> IdArray:
     """Return the gold label of each of ``rows``: of several the ``predicted`` one if it is among them.
 
     ``answer`` and ``hits`` are as `answer_arrays` returns them, ``hits`` of the labels alone.

@@ -178,7 +178,7 @@ def _about_none(evidence: Evidence) -> str:
 def _groups(
     evidence: Evidence,
     probabilities: FloatArray | None,
-    codes: IdArray,
+    codes: NDArray[np.signedinteger[Any]],
     names: Sequence[str],
     progress: Progress,
 ) -> tuple[Group, ...]:

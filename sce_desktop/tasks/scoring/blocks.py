@@ -10,7 +10,11 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
@@ -18,9 +22,12 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.core.runs import Scores
 from sce_desktop.core.tables import Cell
+from sce_desktop.data.columns import Column, Columns
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.store.content.rows import Shape
+from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.models import (
     Baseline,
@@ -96,6 +103,28 @@ class ScoredBlock:
     model_seconds: float  # embedding included
 
 
+def as_columns(
+    block: Sequence[Sequence[Cell]],
+    there: NDArray[np.bool_],
+    columns: Sequence[ModelColumns],
+    scores: Sequence[Scores],
+) -> Columns:
+    """Return the rows of ``block`` with the models' cells behind the original ones, by column.
+
+    A step for each cell would take longer than scoring on a GPU.
+
+    Args:
+        block: Rows, one at least.
+        there: Which of them have a text (n,).
+        columns: Of each model.
+        scores: Of each model, for the rows that have a text.
+    """
+    found: list[Column] = list(zip(*block, strict=True))
+    for ours, one in zip(columns, scores, strict=True):
+        found += ours.columns(ScoresOfRows(there, one), ~there)
+    return Columns(tuple(found), len(block))
+
+
 @dataclass(slots=True)
 class BlockScorer:
     """Scores blocks of rows, one after the other; the first of ``models`` is the main one.
@@ -137,29 +166,35 @@ class BlockScorer:
         """Return the rows of ``block`` with the cells of all models."""
         plan, started, timed = self.plan, time.perf_counter(), TimedCache(None)
         texts = [plan.shape.text_of(cells) for cells in block]
-        scored = [place for place, text in enumerate(texts) if not is_blank(text)]
-        wanted = [texts[place] for place in scored]
-        results: list[list[OutCell]] = [[] for _text in wanted]
-        for named, columns in zip(self.models, plan.columns, strict=True):
-            if wanted:
-                scores = named.model.probabilities(
-                    wanted, plan.labels, multi_label=plan.multi_label, cache=timed
-                )
-                for mine, cells in zip(results, columns.cells(scores), strict=True):
-                    mine += cells
+        there = np.fromiter((not is_blank(text) for text in texts), np.bool_, len(texts))
+        wanted = list(compress(texts, there))
+        scores = [
+            named.model.probabilities(wanted, plan.labels, multi_label=plan.multi_label, cache=timed)
+            for named in self.models
+            if wanted
+        ]
         seconds = time.perf_counter() - started
-        unscored: list[OutCell] = [cell for columns in plan.columns for cell in columns.blank]
-        original: Sequence[Sequence[OutCell]] = block
-        if plan.keep_types:
-            original = [typed_cells(cells) for cells in block]
-        rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
-        for place, ours in zip(scored, results, strict=True):
-            rows[place] = [*original[place], *ours]
         return ScoredBlock(
-            rows if self._csv is None else self._csv.text(rows),
-            blank=len(block) - len(scored),
+            as_columns(block, there, plan.columns, scores).csv(self._csv)
+            if self._csv is not None and wanted
+            else self._rows(block, there, scores),
+            blank=len(block) - len(wanted),
             cut=count_cut(self.models[0].model, wanted),
             scripts=self._foreign.scripts_of(wanted),
             embed_seconds=timed.seconds,
             model_seconds=seconds,
         )
+
+    def _rows(
+        self, block: Sequence[Sequence[Cell]], there: NDArray[np.bool_], scores: Sequence[Scores]
+    ) -> list[list[OutCell]] | CSVText:
+        plan = self.plan
+        unscored: list[OutCell] = [cell for columns in plan.columns for cell in columns.blank]
+        original: Sequence[Sequence[OutCell]] = block
+        if plan.keep_types:
+            original = [typed_cells(cells) for cells in block]
+        rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
+        results = [columns.cells(found) for columns, found in zip(plan.columns, scores, strict=False)]
+        for place, *ours in zip(np.flatnonzero(there).tolist(), *results, strict=True):
+            rows[place] = [*original[place], *chain.from_iterable(ours)]
+        return rows if self._csv is None else self._csv.text(rows)

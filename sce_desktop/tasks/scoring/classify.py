@@ -6,7 +6,10 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
+
+import numpy as np
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.blank import is_blank
@@ -15,14 +18,15 @@ from sce_desktop.core.i18n import _, number
 from sce_desktop.core.labels import check_scorable
 from sce_desktop.core.precision import AUTO
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.runs import TextModel, VectorCache
+from sce_desktop.core.runs import Scores, TextModel, VectorCache
 from sce_desktop.core.tables import Cell, TableOptions
+from sce_desktop.data.columns import Columns
 from sce_desktop.data.tables import Table, open_table
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.final_labels import FinalReport
 from sce_desktop.tasks.progress import PartProgress, Unreported
-from sce_desktop.tasks.scoring.blocks import BlockPlan, Reference
+from sce_desktop.tasks.scoring.blocks import BlockPlan, Reference, as_columns
 from sce_desktop.tasks.scoring.final_table import FinalTable, FinalWanted, KeptScores
 from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive_to_file
@@ -165,7 +169,9 @@ def classify_table(
         work.look(open_table(table_path, options or TableOptions()), texts_at, settings.batch_rows)
         report = work.final.choose()
         work.columns = _columns(loaded.models, labels, settings, report.threshold)
-    work.keep_types = output.suffix.lower() == ".jsonl"
+    ending = output.suffix.lower()
+    work.keep_types = ending == ".jsonl"
+    work.by_column = final is None and ending in (".csv", ".tsv", ".parquet")
     spread = Spread.over(source) if final is None else None  # final labels need every row in this process
     with closing(
         work.classified(table, texts_at, settings.batch_rows)
@@ -308,6 +314,7 @@ class _Work:
     cut: int = 0
     model_seconds: float = 0.0
     keep_types: bool = False  # for a writer that takes values other than texts
+    by_column: bool = False  # for a writer that takes columns
     foreign: ForeignTexts = field(init=False)
     final: FinalTable | None = None
     kept: KeptScores | None = None  # what the main model has said of all rows, once `look` is through
@@ -342,7 +349,9 @@ class _Work:
         kept.rewind()
         self.kept = kept
 
-    def classified(self, table: Table, text_at: Sequence[int], size: int) -> Generator[list[list[OutCell]]]:
+    def classified(
+        self, table: Table, text_at: Sequence[int], size: int
+    ) -> Generator[list[list[OutCell]] | Columns]:
         """Yield all rows of ``table`` with the models' cells behind the original ones."""
         shape = Shape(table.columns, tuple(text_at))
         unscored: list[OutCell] = [cell for columns in self.columns for cell in columns.blank]
@@ -354,15 +363,14 @@ class _Work:
                 report_time(
                     self.models, wanted, self.labels, table.estimated_rows or len(batch), self.progress
                 )
-            results = self._results([texts[place] for place in scored], len(batch), table.estimated_rows)
-            original: Sequence[Sequence[OutCell]] = batch
-            if self.keep_types:
-                original = [typed_cells(cells) for cells in batch]
-            rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
-            for place, cells in zip(scored, results, strict=True):
-                rows[place] = [*original[place], *cells]
-            if self.final is not None:
-                self._add_final(batch, rows, dict(zip(scored, results, strict=True)))
+            scores = self._scores([texts[place] for place in scored], len(batch), table.estimated_rows)
+            rows: list[list[OutCell]] | Columns
+            if self.by_column and scores:
+                there = np.zeros(len(batch), np.bool_)
+                there[scored] = True
+                rows = as_columns(batch, there, self.columns, scores)
+            else:
+                rows = self._by_row(batch, scored, scores, unscored)
             self.rows += len(batch)
             self.blank += len(batch) - len(scored)
             self.cut += count_cut(self.models[0].model, [texts[place] for place in scored])
@@ -385,13 +393,32 @@ class _Work:
                 self.final.note(cells, result)
             row += self.final.cells(cells, result)
 
-    def _results(self, texts: list[str], rows: int, total: int | None) -> list[list[OutCell]]:
-        """Return the cells of all models for each of ``texts``, which come from ``rows`` rows."""
-        results: list[list[OutCell]] = [[] for _ in texts]
+    def _by_row(
+        self,
+        batch: Sequence[Sequence[Cell]],
+        scored: Sequence[int],
+        scores: Sequence[Scores],
+        unscored: Sequence[OutCell],
+    ) -> list[list[OutCell]]:
+        original: Sequence[Sequence[OutCell]] = batch
+        if self.keep_types:
+            original = [typed_cells(cells) for cells in batch]
+        rows: list[list[OutCell]] = [[*cells, *unscored] for cells in original]
+        cells_of = [columns.cells(found) for columns, found in zip(self.columns, scores, strict=False)]
+        results = [list(chain.from_iterable(ours)) for ours in zip(*cells_of, strict=True)]
+        for place, ours in zip(scored, results, strict=True):
+            rows[place] = [*original[place], *ours]
+        if self.final is not None:
+            self._add_final(batch, rows, dict(zip(scored, results, strict=True)))
+        return rows
+
+    def _scores(self, texts: list[str], rows: int, total: int | None) -> list[Scores]:
+        """Return what each model says of ``texts``, which come from ``rows`` rows; nothing without texts."""
         if not texts:
-            return results
+            return []
+        made: list[Scores] = []
         share = rows / len(self.models)  # of the rows that one model's pass stands for
-        for place, (named, columns) in enumerate(zip(self.models, self.columns, strict=True)):
+        for place, named in enumerate(self.models):
             part = PartProgress(
                 self.progress,
                 start=self.rows + share * place,
@@ -407,6 +434,5 @@ class _Work:
                     texts, self.labels, multi_label=self.multi_label, cache=self.cache, progress=part
                 )
             self.model_seconds += time.perf_counter() - before
-            for mine, cells in zip(results, columns.cells(scores), strict=True):
-                mine += cells
-        return results
+            made.append(scores)
+        return made

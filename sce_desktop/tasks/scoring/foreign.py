@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sce_desktop.core.annotations import Label
@@ -23,7 +23,6 @@ from sce_desktop.core.languages import (
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import TextModel
 from sce_desktop.core.scripts import foreign_script
-from sce_desktop.core.tables import Cell
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.languages import EvenSample, languages_of
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -101,12 +100,10 @@ class ForeignTexts:
         self._sample.add(texts)
         self._scripts += scripts
 
-    def add_of(
-        self, rows: Sequence[Sequence[Cell]], text_of: Callable[[Sequence[Cell]], str], scripts: Counter[str]
-    ) -> None:
-        """Count the texts of ``rows``, none of them blank, as `add` does; only some are asked for."""
-        self._texts += len(rows)
-        self._sample.add_of(len(rows), lambda place: text_of(rows[place]))
+    def add_numbered(self, count: int, texts: Iterable[tuple[int, str]], scripts: Counter[str]) -> None:
+        """Count ``count`` texts that are not blank, of which ``texts`` are those that `some_of` left."""
+        self._texts += count
+        self._sample.add_numbered(texts)
         self._scripts += scripts
 
     def scripts_of(self, texts: Iterable[str]) -> Counter[str]:

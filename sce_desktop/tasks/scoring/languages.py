@@ -15,11 +15,12 @@ import logging
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from sce_desktop import paths
+from sce_desktop.core.blank import is_blank
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import Safe
 from sce_desktop.core.languages import ENGLISH, OTHER, UNKNOWN, Languages, code_of
@@ -46,9 +47,14 @@ class EvenSample:
     """
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self._kept: list[tuple[int, str]] = []  # with their numbers
         self._step = 1
         self._seen = 0
+
+    @property
+    def texts(self) -> list[str]:
+        """What is kept, in its order."""
+        return [text for _number, text in self._kept]
 
     @staticmethod
     def step_for(count: int) -> int:
@@ -61,20 +67,31 @@ class EvenSample:
     def add(self, texts: Iterable[str]) -> None:
         """Look at more texts; blank ones should not be among them."""
         for text in texts:
-            if self._seen % self._step == 0:
-                self.texts.append(text[:_READ])
-                if len(self.texts) > SAMPLE_ROWS:
-                    self.texts = self.texts[::2]
-                    self._step *= 2
+            self._keep(self._seen, text)
             self._seen += 1
 
-    def add_of(self, count: int, text: Callable[[int], str]) -> None:
-        """Look at ``count`` more texts, none of them blank; ``text`` is asked for places that are kept."""
-        start = self._seen
-        while (kept := self._seen + -self._seen % self._step) < start + count:
-            self._seen = kept
-            self.add([text(kept - start)])
-        self._seen = start + count
+    def add_numbered(self, texts: Iterable[tuple[int, str]]) -> None:
+        """Look at texts with their numbers from 0 on: those that `some_of` has left of all."""
+        for number, text in texts:
+            self._keep(number, text)
+
+    def _keep(self, number: int, text: str) -> None:
+        if number % self._step:
+            return
+        self._kept.append((number, text[:_READ]))
+        if len(self._kept) > SAMPLE_ROWS:
+            self._step *= 2
+            self._kept = [one for one in self._kept if one[0] % self._step == 0]
+
+
+def some_of(texts: Sequence[str], first: int) -> list[tuple[int, str]]:
+    """Return those of ``texts`` that an `EvenSample` may keep, with their numbers, without blank ones.
+
+    ``first``: the number of the first.
+    """
+    step = EvenSample.step_for(first + 1)
+    places = range(-first % step, len(texts), step)
+    return [(first + place, texts[place][:_READ]) for place in places if not is_blank(texts[place])]
 
 
 @functools.cache

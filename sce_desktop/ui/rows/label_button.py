@@ -225,8 +225,9 @@ class LabelButton(QAbstractButton):
 
 def _look(density: Density) -> _Look:
     """The lengths at a density, in pixels of the screen; see `lengths`."""
-    look = _LOOKS[density]
-    return _Look(*lengths(*look[:-1]), look.most)
+    *sketch, most = _LOOKS[density]
+    name, bars, step, main, other, end, key = lengths(*sketch)
+    return _Look(name, bars, step, main, other, end, key, most)
 
 
 @functools.lru_cache(maxsize=256)

@@ -112,8 +112,8 @@ class PurgeDialog(ProjectDialog):
         elif self._rows:
             count = len(self._rows)
             self.what.addItem(ngettext("{count} selected row", "{count} selected rows", count), ROWS)
-        if has_filters(self._navigation.query):
-            found = self._navigation.found
+        found = self._navigation.found
+        if has_filters(self._navigation.query) and found is not None:
             self.what.addItem(ngettext("{count} filtered row", "{count} filtered rows", found), FILTERED)
         self.what.addItem(_("All notes"), NOTES)
         if self._workspace.labels:

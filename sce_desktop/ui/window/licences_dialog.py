@@ -43,7 +43,8 @@ class LicencesDialog(QDialog):
         self.search = QLineEdit(placeholderText=_("Search components and licences"))
         self.search.setAccessibleName(_("Search components and licences"))
         self.search.textChanged.connect(self._filter)
-        self.list = QListWidget(wordWrap=True)
+        self.list = QListWidget()
+        self.list.setWordWrap(True)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setAccessibleName(_("Components"))
         for part in parts:

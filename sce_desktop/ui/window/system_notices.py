@@ -64,7 +64,7 @@ class SystemNotices(QObject):
             return
         if not self._listens:
             slot = SLOT("_on_action(uint,QString)")
-            self._listens = bool(bus.connect(_SERVICE, _PLACE, _SERVICE, "ActionInvoked", self, slot))
+            self._listens = bool(bus.connect(_SERVICE, _PLACE, _SERVICE, "ActionInvoked", self, slot))  # type: ignore[call-overload]
         before, answered = self._number, self._answered
 
         def ask() -> None:

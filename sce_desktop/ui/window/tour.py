@@ -144,9 +144,8 @@ class Tour(QObject):
         app.focusChanged.disconnect(self._on_focus)
         self._listen(None)
         self._window.removeEventFilter(self)
-        within = (
-            self.callout.isAncestorOf(QApplication.focusWidget()) if QApplication.focusWidget() else False
-        )
+        focus = QApplication.focusWidget()
+        within = focus is not None and self.callout.isAncestorOf(focus)
         self.callout.put_away()
         if within:
             self._focus_back()

@@ -108,9 +108,13 @@ def test_a_pool_that_nobody_holds_ends() -> None:
 
 
 def test_processes_take_turns_over_devices(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool_module, "cores", lambda: 16)
-    assert processes_for(["cuda", "cuda:1"]) == ["cuda", "cuda:1"] * pool_module.MOST_PER_GPU
+    monkeypatch.setattr(pool_module, "cores", lambda: 32)
+    monkeypatch.setattr(pool_module, "_room", {"cuda": 64, "cuda:1": 3, "cuda:2": 0}.__getitem__)
+    assert processes_for(["cuda"]) == ["cuda"] * pool_module.MOST_PER_GPU
+    assert processes_for(["cuda", "cuda:1"]) == ["cuda", "cuda:1"] * 3 + ["cuda"] * 9
+    assert processes_for(["cuda", "cuda:2"], per_gpu=2) == ["cuda", "cuda:2"] * 2
     assert processes_for(["cpu", "cpu", "cpu"]) == ["cpu"] * 3
-    monkeypatch.setattr(pool_module, "cores", lambda: 4)
+    monkeypatch.setattr(pool_module, "cores", lambda: 5)
     assert processes_for(["cuda", "cuda:1"]) == ["cuda", "cuda:1"] * 2
+    assert processes_for(["cuda", "cuda:2"]) == ["cuda", "cuda:2", "cuda"]
     assert AHEAD < WAITING
