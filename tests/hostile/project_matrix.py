@@ -87,13 +87,15 @@ def _read(project: Project) -> None:
     project.annotations(ids), project.marks(ids), project.answers(), project.former_labels(ids)
     project.annotation_counts(), project.state_counts(), project.first_open(ids), project.has_bare_decisions()
     project.label_moments(), project.repeats(), project.repeatable_ids(1)
-    for run in project.runs():
+    found = project.runs()
+    both = (found[0].id, found[-1].id) if found else None
+    for run in found:
         project.scores(run.id, ids), project.run_arrays(run.id), project.run_matrix(run.id)
         project.predicted_counts(run.id), project.unscored_ids(run.id), project.unfitting_ids(run.id)
         project.final_sources(run.id), project.active_run(run.alias), project.run_before(run)
         for order in RowOrder:
             if order is not RowOrder.GIVEN:
-                project.row_ids(RowQuery(order=order, run_id=run.id, compare=(1, 2), order_column=0, seed=1))
+                project.row_ids(RowQuery(order=order, run_id=run.id, compare=both, order_column=0, seed=1))
     for state in RowState:
         project.row_ids(RowQuery(state=state))
     for text in ("text number", "7", "ä"):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
+import textwrap
 from contextlib import closing
 from pathlib import Path
 
@@ -89,3 +92,35 @@ def test_connections_have_no_more_room_than_we_need(closed: Path) -> None:
             assert plain.getlimit(limit) <= value
         with pytest.raises(sqlite3.Error, match=r"too many columns|too many terms"):
             plain.execute(f"SELECT {', '.join(['1'] * 300)}")
+
+
+@pytest.mark.parametrize("name", ["journal that damages", "journal of another database"])
+def test_a_journal_that_would_spoil_the_project_is_set_aside(closed: Path, name: str) -> None:
+    PROJECTS[name](closed)
+    with Project.open(closed, read_only=True) as project:
+        assert project.verify() == []
+    with Project.open(closed) as project:
+        assert project.verify() == []
+        assert project.texts([1, 2, 3]) == ["a", "b", "c"]
+    assert closed.with_name(f"{closed.name}-journal.of another file").stat().st_size
+
+
+def test_the_journal_of_an_interrupted_change_is_obeyed(closed: Path) -> None:
+    script = """
+        import os, sqlite3, sys
+        plain = sqlite3.connect(sys.argv[1], isolation_level=None)
+        plain.execute("PRAGMA journal_mode=DELETE")
+        plain.execute("PRAGMA cache_size=1")
+        plain.execute("PRAGMA cache_spill=1")
+        plain.execute("BEGIN IMMEDIATE")
+        plain.execute("CREATE TABLE junk (x)")
+        plain.executemany("INSERT INTO junk VALUES (?)", [("y" * 5000,)] * 200)
+        os._exit(9)
+    """
+    ended = subprocess.run([sys.executable, "-c", textwrap.dedent(script), str(closed)], check=False)
+    assert ended.returncode == 9
+    assert closed.with_name(f"{closed.name}-journal").stat().st_size
+    with Project.open(closed) as project:
+        assert project.verify() == []
+        assert project.texts([1, 2, 3]) == ["a", "b", "c"]
+    assert list(closed.parent.glob("*.of another file")) == []

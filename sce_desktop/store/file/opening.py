@@ -21,6 +21,7 @@ from sce_desktop.store.file import formats, migrations, schema
 from sce_desktop.store.file.database import Database, connect, raw
 from sce_desktop.store.file.failures import error_code, known_failures
 from sce_desktop.store.file.header import check_companions, check_header
+from sce_desktop.store.file.journals import has_strange_journal
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.placing import (
     check_target,
@@ -144,7 +145,9 @@ def open_existing(path: Path, *, read_only: bool, older: bool = False) -> Databa
         check_header(path)
         strange = has_strange_log(path)
         if strange and lock is not None:
-            _set_log_aside(path)
+            _set_aside(path, "-wal")
+        if lock is not None and has_strange_journal(path):
+            _set_aside(path, "-journal")
         if lacks_its_end(path):
             raise DamagedProject(path, _("is damaged (its end is missing)"))
         immutable = lock is None and (strange or _needs_immutable(path))
@@ -191,9 +194,9 @@ def write_schema(path: Path, *, name: str) -> None:
         connection.exec_driver_sql("COMMIT")
 
 
-def _set_log_aside(path: Path) -> None:
-    """Take away a log that SQLite would mix into a project which it is not of."""
-    log = path.with_name(f"{path.name}-wal")
+def _set_aside(path: Path, ending: str) -> None:
+    """Take away a log or journal that SQLite would mix into a project which it is not of."""
+    log = path.with_name(f"{path.name}{ending}")
     aside = log.with_name(f"{log.name}.of another file")
     log.replace(aside)
     _LOG.warning("%s was not of %s: it is called %s now", log, path, aside)

@@ -18,7 +18,8 @@ from sce_desktop.store.repair.stored import Malformed
 _MAGIC: Final = b"SQLite format 3\0"
 _HEAD: Final = 72  # bytes: the application id is at their end
 _MOST_FILES: Final = 5_000  # in a folder
-_LEFT_LOGS: Final = ("-wal.rescued", "-wal.of another file")  # see `upkeep.rescue` and `opening`
+_LEFT_LOGS: Final = ("-wal.rescued", "-wal.of another file", "-journal.of another file")
+"""See `upkeep.rescue` and `opening`."""
 
 
 def created_at(plain: sqlite3.Connection) -> str:
