@@ -99,7 +99,7 @@ def run_until_moment(job: Job, seconds: float) -> float | None:
 
 def stop(scene: Scene, job: Job) -> None:
     """Press the button, if it is this job's."""
-    if scene.window.status.progress.text().startswith(job.title):
+    if scene.window.status.progress.whole().startswith(job.title):
         QTest.mouseClick(scene.window.status.stop_button, Qt.MouseButton.LeftButton)
     else:
         job.cancel()

@@ -315,14 +315,14 @@ def test_the_run_bar_and_the_status_bar_say_it(
     bar.pause_button.click()
     qtbot.waitUntil(lambda: bar.score_button.text() == "Resume")
     assert bar.pause_button.isHidden()
-    qtbot.waitUntil(lambda: status.progress.isVisible() and "paused" in status.progress.text())
+    qtbot.waitUntil(lambda: status.progress.isVisible() and "paused" in status.progress.whole())
     engine.go_on.set()
     bar.score_button.click()
     assert opened.scorer.job is not None
     with qtbot.waitSignal(opened.scorer.job.finished):
         pass
     qtbot.waitUntil(lambda: bar.score_button.text() == "Score")
-    assert "paused" not in status.progress.text()
+    assert "paused" not in status.progress.whole()
     long.changed.disconnect(following)
 
 

@@ -105,7 +105,7 @@ def test_counts_and_per_cent_agree_everywhere(
     assert job is not None
 
     def all_say(scored: int, percent: int, stage: str) -> bool:
-        shown = real_window.status.progress.text()
+        shown = real_window.status.progress.whole()
         in_list = panel.model.index(panel.model.jobs.index(job), 3).data()
         return (
             real_window.status.counts.text().endswith(f" {scored} scored")

@@ -233,15 +233,28 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, worker: Wor
             threading.Event().wait(0.005)
 
     job = worker.submit(task, title="Scoring")
-    qtbot.waitUntil(lambda: "61%" in status.progress.text())
-    assert status.progress.text().startswith("Scoring: embedding · 61%")
+    qtbot.waitUntil(lambda: "61%" in status.progress.whole())
+    assert status.progress.whole().startswith("Scoring: embedding · 61%")
     assert status.bar.value() == 610
     with qtbot.waitSignal(job.cancelled):
         status.stop_button.click()
-        assert "stopping" in status.progress.text()
+        assert "stopping" in status.progress.whole()
         assert not status.stop_button.isEnabled()
     assert not status.bar.isVisible()  # at once: the button must not stop what comes next in its place
-    assert not status.progress.text()
+    assert not status.progress.whole()
+
+
+def test_the_name_of_a_job_does_not_widen_the_window(qtbot: QtBot, worker: WorkerQueue) -> None:
+    status = StatusBar((worker,))
+    qtbot.addWidget(status)
+    status.resize(500, 30)
+    status.show()
+    gate = threading.Event()
+    worker.submit(lambda *, progress: gate.wait(5), title="Suggesting " * 30)
+    qtbot.waitUntil(lambda: status.progress.isVisible() and "…" in status.progress.text())
+    assert status.minimumSizeHint().width() <= 500
+    assert status.progress.toolTip() == "Suggesting " * 30
+    gate.set()
 
 
 def test_quiet_jobs_are_not_shown(qtbot: QtBot, worker: WorkerQueue) -> None:

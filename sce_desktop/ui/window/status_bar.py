@@ -13,6 +13,7 @@ from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.query import RowState
+from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
@@ -47,7 +48,8 @@ class StatusBar(QStatusBar):
         self.bar.setFixedWidth(px(140))
         self.bar.setAccessibleName(_("Progress"))
         self.addWidget(self.bar)
-        self.progress = self._label(_("Running job"))
+        self.progress = ElidedLabel()  # a plain one would widen the window while a job with a long name runs
+        self.progress.setAccessibleName(_("Running job"))
         self.addWidget(self.progress)
         self.stop_button = QPushButton(_("Stop"))
         self.stop_button.setAccessibleName(_("Stop the running job"))
