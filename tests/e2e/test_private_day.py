@@ -147,7 +147,7 @@ def test_no_text_in_what_is_passed_on_or_seen_on_a_locked_screen(day: tuple[Path
     assert "Exporting no.csv: failed" in titles
     assert MARKER not in str(result["notices"])
     told = result["diagnostics"]
-    assert "2 rows, 1 columns" in told  # of the last table that was imported
+    assert re.search(r"\d+ rows, \d+ columns, ", told), told  # of the project that is open
     assert "Message: " in told  # the sentence of the user is not in that line
     crashes = folder / "home/.cache/sce-desktop/log/crashes"
     reports = [path.read_text(encoding="utf-8") for path in sorted(crashes.glob("crash-*.txt"))]

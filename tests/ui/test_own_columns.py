@@ -291,7 +291,9 @@ def test_the_menu_of_a_heading_sorts_hides_and_filters(
     menu = rows.findChildren(QMenu)[-1]
     actions = {action.text(): action for action in menu.actions() if action.text()}
     assert list(actions) == [
-        "Sort ascending", "Sort descending", "Filter…", "Clear filter", "Hide column", "Columns…"
+        "Sort ascending", "Sort descending", "Filter…", "Clear filter", "Hide column",
+        "Move before the previous column", "Move behind the next column",
+        "Wider", "Narrower", "Automatic width", "Columns…"
     ]  # fmt: skip
     actions["Sort descending"].trigger()
     query = controllers.navigation.query

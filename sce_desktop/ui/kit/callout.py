@@ -120,6 +120,7 @@ class Callout(QFrame):
             (self.next_button, "primary", self.nextAsked),
         ):
             set_role(button, role)
+            button.setAccessibleName(button.text())
             button.setAutoDefault(True)  # Enter presses the one that has the focus
             button.clicked.connect(asked)
         self._layout = QVBoxLayout(self)
