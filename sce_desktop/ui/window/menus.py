@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Protocol
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import QDialog, QMainWindow, QMenu, QWidget
 
 from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.purging import PurgeScope
 from sce_desktop.core.text import menu_text
@@ -115,7 +117,8 @@ class Menus(QObject):
         project = self._controllers.workspace.project
         undo = redo = ""
         if project is not None:
-            with project.snapshot():
+            # A file that has just gone is reported by whoever reads rows of it.
+            with contextlib.suppress(UserError), project.snapshot():
                 undo, redo = project.undo_text(), project.redo_text()
         for action, alone, named, change in (
             (self._undo, _("&Undo"), N_("&Undo: {change}"), undo),

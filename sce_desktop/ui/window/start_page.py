@@ -121,7 +121,7 @@ class StartPage(LowScroll):
         self._recent = recent
         self.setAccessibleName(_("Start page"))
 
-        title = QLabel(_("Sort texts into labels of your own"))
+        title = QLabel(_("Sort texts into labels of your own"), wordWrap=True)
         large = font("strong")
         large.setPixelSize(px(22))
         title.setFont(large)

@@ -16,6 +16,7 @@ STEPS: Final = (
     (_("Check and export"), _("Correct what is wrong, then save the table with its labels.")),
 )
 """What the steps are called, and one line about each."""
+_LEAST_WIDTH: Final = 70  # pixels; Qt would ask for more, which the window has not at its smallest
 
 
 class StartSteps(QWidget):
@@ -38,6 +39,8 @@ class StartSteps(QWidget):
             words = QLabel(line, wordWrap=True)
             words.setAccessibleName(line)
             set_role(words, "muted")
+            for label in (name, words):
+                label.setMinimumWidth(px(_LEAST_WIDTH))
             column = 3 * place
             top = Qt.AlignmentFlag.AlignTop
             grid.addWidget(mark, 0, column, top)
