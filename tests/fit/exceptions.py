@@ -55,9 +55,17 @@ ALLOWED: tuple[Allowed, ...] = (
     Allowed(
         r"Dialog\b",
         "dialog larger than the screen|label's height|(button|box|label) outside",
-        "Text twice as large on 1024x700: a tenth of some dialogs has no room on the screen.",
+        "Text twice as large on small screens: a tenth of some dialogs has no room.",
         least_percent=200,
-        most_width=1024,
+        most_width=1280,
+    ),
+    Allowed(
+        "> DuplicatesPanel > QPushButton$",
+        "button outside",
+        "Text twice as large: the last of its buttons lies below the edge of the panel on small screens; "
+        "Tab and its menu reach it.",
+        least_percent=200,
+        most_width=1280,
     ),
 )
 

@@ -549,7 +549,9 @@ class WhileRowsComeIn(UndoMachine):
         wanted = {label.id: label.name for label in self.staged._labels}
         source: dict[str, Any] = {}
         shape, report = Shape(("ref", "text"), (1,)), ImportReport(6, 0, 0)
-        importing._finish(project._database, shape, source, report, self.staged, before=ROWS)
+        importing._finish(
+            project._database, shape, source, report, self.staged, SilentProgress(), before=ROWS
+        )
         label_set = project.label_set()
         assert label_set is not None
         by_name = {label.name: label.id for label in label_set.labels}

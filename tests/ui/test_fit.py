@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.ui.kit.elided_label import ElidedLabel
-from tests.fit.__main__ import MATRIX, walk
+from tests.fit.__main__ import walk
 from tests.fit.checks import misfits
 from tests.fit.exceptions import uncovered
 
@@ -120,9 +120,3 @@ def cut(language: str, size: str, percent: int) -> str:
 
 def test_nothing_is_cut_in_german_in_the_least_window() -> None:
     assert not cut("de", "1024x700", 100)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("language", "size", "percent"), MATRIX)
-def test_nothing_is_cut_anywhere(language: str, size: str, percent: int) -> None:
-    assert not cut(language, size, percent)
