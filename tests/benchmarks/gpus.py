@@ -47,8 +47,8 @@ class Clock(SilentProgress):
         if stage == self._stage and done:
             self.at.append((done, time.perf_counter()))
 
-    def rate(self, start: float = 0.1) -> float:
-        """Units a second from the share ``start`` of them to the end."""
+    def rate(self, start: float = 0.5) -> float:
+        """Units a second from the share ``start`` of them to the end: workers start one after the other."""
         last, end = self.at[-1]
         first, begin = next(
             ((n, t) for n, t in self.at if n >= start * last and n < last), (0, self.at[0][1])
