@@ -310,7 +310,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-rows", type=int, default=2000, help="rows of a block (gpus)")
     parser.add_argument("--gpu-labels", type=int, default=10, help="labels at most (gpus)")
-    parser.add_argument("--steps", type=int, default=400, help="of training; 0: none (gpus)")
+    parser.add_argument("--training-steps", type=int, default=400, help="0: no training (gpus)")
 
 
 def main() -> None:
@@ -339,8 +339,8 @@ def run_all(args: argparse.Namespace) -> None:
             batch_rows=args.batch_rows,
             labels=args.gpu_labels,
         )
-    if args.steps:
-        run_pretrain(model=args.model, data=args.data, device=args.device, steps=args.steps)
+    if args.training_steps:
+        run_pretrain(model=args.model, data=args.data, device=args.device, steps=args.training_steps)
 
 
 if __name__ == "__main__":
