@@ -20,7 +20,7 @@ import traceback
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from typing import Any, Protocol
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
+from sce_desktop.ml.parallel.threads import threads_each
 from sce_desktop.ml.parallel.waiting import sleep_while_waiting
 
 AHEAD = 2
@@ -39,8 +40,6 @@ TRIES = 2
 MOST_PER_GPU = 12
 MEMORY_PER_PROCESS = 2_000_000_000
 """Bytes of a GPU's memory: a context of CUDA, the weights, and batches."""
-_THREADS = ("OMP_NUM_THREADS", "RAYON_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-"""Of torch, of tokenizers, and of numpy's libraries."""
 _POLL_S = 0.1
 _SWITCH_S = 0.0005
 """A block comes in many parts, and the thread that takes them asks for Python's lock at each: with the usual
@@ -111,7 +110,7 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         self._numbers = itertools.count()
         self._reason = ""  # why the last worker was lost
-        with _threads(share):
+        with threads_each(share):
             for device in devices:
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_serve, args=(theirs, opener, device), daemon=True)
@@ -262,23 +261,6 @@ def _received(worker: _Worker) -> Any:
         return worker.connection.recv()
     except (EOFError, OSError):
         return None
-
-
-@contextmanager
-def _threads(share: int) -> Iterator[None]:
-    """Give processes that start meanwhile ``share`` threads each, unless the user has said how many.
-
-    A worker cannot do so itself: what it imports with the main module and with its opener comes before its
-    first line, and libraries look once. With a thread of each for every core, 20 workers on 32 cores spent
-    most of the cores on threads that waited for each other.
-    """
-    ours = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(ours, str(share)))
-    try:
-        yield
-    finally:
-        for name in ours:
-            os.environ.pop(name, None)
 
 
 def _serve(connection: Connection, opener: Opener, device: str) -> None:
