@@ -32,7 +32,12 @@ class Driver:
 def test_the_driver_is_told_before_the_gpu_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     opened: list[str] = []
-    monkeypatch.setattr(ctypes, "CDLL", lambda name: opened.append(name) or driver)
+
+    def found(name: str) -> Driver:
+        opened.append(name)
+        return driver
+
+    monkeypatch.setattr(ctypes, "CDLL", found)
     assert not sleep_while_waiting("cpu")
     assert not opened
     assert sleep_while_waiting("cuda")
