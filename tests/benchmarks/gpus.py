@@ -47,8 +47,8 @@ class Clock(SilentProgress):
         if stage == self._stage and done:
             self.at.append((done, time.perf_counter()))
 
-    def rate(self, start: float = 0.1) -> float:
-        """Units a second from the share ``start`` of them to the end."""
+    def rate(self, start: float = 0.5) -> float:
+        """Units a second from the share ``start`` of them to the end: workers start one after the other."""
         last, end = self.at[-1]
         first, begin = next(
             ((n, t) for n, t in self.at if n >= start * last and n < last), (0, self.at[0][1])
@@ -310,7 +310,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--batch-rows", type=int, default=2000, help="rows of a block (gpus)")
     parser.add_argument("--gpu-labels", type=int, default=10, help="labels at most (gpus)")
-    parser.add_argument("--steps", type=int, default=400, help="of training; 0: none (gpus)")
+    parser.add_argument("--training-steps", type=int, default=400, help="0: no training (gpus)")
 
 
 def main() -> None:
@@ -339,8 +339,8 @@ def run_all(args: argparse.Namespace) -> None:
             batch_rows=args.batch_rows,
             labels=args.gpu_labels,
         )
-    if args.steps:
-        run_pretrain(model=args.model, data=args.data, device=args.device, steps=args.steps)
+    if args.training_steps:
+        run_pretrain(model=args.model, data=args.data, device=args.device, steps=args.training_steps)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ from typing import Any, Protocol
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
+from sce_desktop.ml.parallel.threads import threads_each
+from sce_desktop.ml.parallel.waiting import sleep_while_waiting
 
 AHEAD = 2
 """Blocks that a worker holds: one that it works on, and the next."""
@@ -108,12 +110,13 @@ class WorkerPool:
         self._workers: list[_Worker] = []
         self._numbers = itertools.count()
         self._reason = ""  # why the last worker was lost
-        for device in devices:
-            ours, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs, opener, device, share), daemon=True)
-            process.start()
-            theirs.close()  # else its end would never be noticed
-            self._workers.append(_Worker(device, process, ours))
+        with threads_each(share):
+            for device in devices:
+                ours, theirs = context.Pipe()
+                process = context.Process(target=_serve, args=(theirs, opener, device), daemon=True)
+                process.start()
+                theirs.close()  # else its end would never be noticed
+                self._workers.append(_Worker(device, process, ours))
         self._finalizer = weakref.finalize(self, _end, self._workers)
 
     @property
@@ -260,11 +263,10 @@ def _received(worker: _Worker) -> Any:
         return None
 
 
-def _serve(connection: Connection, opener: Opener, device: str, share: int) -> None:
+def _serve(connection: Connection, opener: Opener, device: str) -> None:
     """Work until the other end closes."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C goes to all of a terminal: the parent ends us
-    os.environ.setdefault("RAYON_NUM_THREADS", str(share))  # of tokenizers, before they are imported
-    os.environ.setdefault("OMP_NUM_THREADS", str(share))
+    sleep_while_waiting(device)
     sys.setswitchinterval(_SWITCH_S)
     inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
     try:

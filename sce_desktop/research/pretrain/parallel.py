@@ -21,6 +21,7 @@ import torch.distributed as dist
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
+from sce_desktop.ml.parallel.threads import threads_each
 from sce_desktop.research.pretrain.config import PretrainConfig
 from sce_desktop.research.pretrain.ranks import Ranks
 from sce_desktop.research.pretrain.train import Trainer
@@ -56,16 +57,20 @@ def led(trainer: Trainer, followers: Followers, progress: Progress) -> Iterator[
     block.
     """
     context = multiprocessing.get_context("spawn")
-    count = len(followers.devices)
+    count, threads = len(followers.devices), torch.get_num_threads()
+    # On a GPU more threads of the processor only wait for each other, beside those who draw batches.
+    share = 1 if trainer.device.type == "cuda" else max(1, threads // count)
     with tempfile.TemporaryDirectory(prefix="sce-desktop-") as folder:
         meeting = Path(folder) / "meeting"
         processes: list[Any] = []
         pipes: list[Connection] = []
         try:
+            torch.set_num_threads(share)
             for rank in range(1, count):
                 ours, theirs = context.Pipe()
                 process = context.Process(target=_follow, args=(theirs, followers, rank, str(meeting)))
-                process.start()
+                with threads_each(share):
+                    process.start()
                 theirs.close()
                 processes.append(process)
                 pipes.append(ours)
@@ -79,6 +84,7 @@ def led(trainer: Trainer, followers: Followers, progress: Progress) -> Iterator[
                 watched.check()
                 raise
         finally:
+            torch.set_num_threads(threads)
             trainer.ranks = None
             _leave(trainer, together=trainer.step_number >= trainer.config.optim.steps)
             for pipe in pipes:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.queues import Queue
 
+from sce_desktop.ml.parallel.threads import threads_each
 from sce_desktop.research.pretrain.sampler import Batch, Sampler
 
 
@@ -26,8 +27,9 @@ def drawn(sampler: Sampler, *, start: int = 0, workers: int = 0) -> Iterator[Ite
         context.Process(target=_draw, args=(sampler, start + i, workers, queue), daemon=True)
         for i, queue in enumerate(queues)
     ]
-    for process in processes:
-        process.start()
+    with threads_each(1):
+        for process in processes:
+            process.start()
     try:
         yield (queue.get() for queue in itertools.cycle(queues))
     finally:

@@ -10,6 +10,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.parallel import pool as pool_module
 from sce_desktop.ml.parallel.pool import AHEAD, WAITING, WorkerPool, processes_for
+from tests.ml.parallel.threads import Threads
 from tests.ml.parallel.workers import Doubling, Echo
 
 TWO = ["cpu", "cpu:second"]
@@ -97,6 +98,17 @@ def test_a_cancel_ends_what_never_ends() -> None:
     for process in processes:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+
+
+def test_workers_share_the_cores_whatever_is_imported_before_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "cores", lambda: 7)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("RAYON_NUM_THREADS", "5")  # the user's
+    with WorkerPool(Threads(), TWO) as pool:
+        assert list(pool.map([0, 0], SilentProgress())) == [("3", "3", "5")] * 2
+    assert "OMP_NUM_THREADS" not in os.environ
+    assert os.environ["RAYON_NUM_THREADS"] == "5"
 
 
 def test_a_pool_that_nobody_holds_ends() -> None:
