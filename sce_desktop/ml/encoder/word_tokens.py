@@ -79,6 +79,10 @@ class WordTokens:
             return None
         return cls(tokenizer, name, around[: places[0]], around[places[0] + len(body) :])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A copy in another process knows no words yet: they would be most of what is sent."""
+        return WordTokens, (self._tokenizer, self._name, self._before.tolist(), self._behind.tolist())
+
     @property
     def special(self) -> int:
         """How many special tokens each text has."""
