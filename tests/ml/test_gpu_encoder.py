@@ -221,6 +221,7 @@ def test_windows_are_tokenised_ahead_in_threads_of_their_own(monkeypatch: pytest
     """Texts come back to their places, a cancel ends the threads, and few texts need none."""
     monkeypatch.setattr(module, "WINDOW", 4)
     gpu = PretendedGPU()
+    gpu.words = None  # of a tokenizer whose words cannot be looked up: that takes no threads
     right = embedder_of(tiny_text_encoder()).encode(TEXTS)
     before = threading.active_count()
     batches = gpu.batches(TEXTS * 9)
