@@ -22,7 +22,7 @@ from sce_desktop.tasks.scoring.choice import (
     choose_for_project,
     choose_for_table,
 )
-from sce_desktop.tasks.scoring.languages import SAMPLE_ROWS, EvenSample, languages_of
+from sce_desktop.tasks.scoring.languages import SAMPLE_ROWS, EvenSample, languages_of, some_of
 
 _FEEDBACK = json.loads((Path(__file__).parents[1] / "data" / "feedback.json").read_text(encoding="utf-8"))
 GERMAN: list[str] = _FEEDBACK["German"]["lines"]
@@ -131,13 +131,12 @@ def test_the_sample_is_spread_over_the_whole() -> None:
         assert count <= SAMPLE_ROWS or 2 * len(sample.texts) > SAMPLE_ROWS
 
 
-def test_the_sample_is_the_same_where_texts_are_asked_for_by_their_place() -> None:
+def test_the_sample_is_the_same_where_others_have_chosen_from_parts() -> None:
     texts = [str(number) for number in range(40_000)]
     whole, asked = EvenSample(), EvenSample()
     whole.add(texts)
     for start in range(0, len(texts), 1_777):
-        part = texts[start : start + 1_777]
-        asked.add_of(len(part), part.__getitem__)
+        asked.add_numbered(some_of(texts[start : start + 1_777], start))
     assert asked.texts == whole.texts
 
 
