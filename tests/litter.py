@@ -46,10 +46,8 @@ ENDS: dict[str, int] = {
 }
 _OWN = ("home", "home/cache", "home/cache/temporary", "home/data", "home/data/models", "said")
 _SHARED = ("home/log", "home/cache/vectors.sqlite", "home/cache/sha256.json")
-_OPEN = (
-    "-wal",
-    "-shm",
-)  # of a project: what was being written when we were killed, and goes on at its opening
+_OPEN = ("-wal", "-shm", "-journal")
+"""Of a project: what was being written when we were killed, and goes on, or is taken back, at its opening."""
 
 
 @dataclass(frozen=True)
