@@ -265,7 +265,7 @@ def test_a_row_comes_again_without_its_label(
     assert controllers.navigation.current_row == 4
     before = project.annotations([drawn])
     assert view.row.again.isVisible()
-    assert view.row.title.text() == f"Row {drawn}"
+    assert view.row.title.whole() == f"Row {drawn}"
     assert view.row.decision.state_line.isHidden()
     assert view.row.decision.accept.isHidden()
     assert caps(view) == {"Late": "1", "Damaged": "2", "Praise": "3"}  # no prediction says which is likely
