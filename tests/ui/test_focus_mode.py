@@ -190,7 +190,7 @@ def test_the_table_shows_the_row_that_one_came_to(
 
     qtbot.waitUntil(seen)
     assert controllers.navigation.current_row == 41
-    assert window.workspace.row.title.text() == "Row 41"
+    assert window.workspace.row.title.whole() == "Row 41"
     press(window, Qt.Key.Key_3)  # by the panel again, and once
     assert controllers.navigation.current_row == 42
 
@@ -277,7 +277,7 @@ def test_a_row_comes_again_without_its_label(
     (found,) = project.repeats()
     assert (found.row_id, found.second) == (drawn, {controllers.workspace.labels[0].id})
     assert not view.row.again.isVisible()
-    assert view.row.title.text() == "Row 4"
+    assert view.row.title.whole() == "Row 4"
     press(window, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     assert project.repeats() == []
     assert project.annotations([drawn]) == before
@@ -296,7 +296,7 @@ def test_who_goes_on_answers_no_repeat(
     assert view.row.again.isVisible()
     press(window, Qt.Key.Key_J)
     assert not view.row.again.isVisible()
-    assert view.row.title.text() == "Row 5"
+    assert view.row.title.whole() == "Row 5"
     assert controllers.workspace.project is not None
     assert controllers.workspace.project.repeats() == []
 

@@ -96,7 +96,7 @@ def test_labels_come_best_first_with_what_every_model_says(controllers: Controll
     assert button.accessibleName() == "Damaged"
     assert button.accessibleDescription() == "SCE 80%, Similarity 20%, key 1"
     assert opened.panel.labels.legend.accessibleDescription() == "SCE, Similarity"
-    assert opened.panel.title.text() == "Row 1"
+    assert opened.panel.title.whole() == "Row 1"
     assert opened.panel.facts.text() == "3 words"
     assert opened.panel.text.view.toPlainText() == TEXTS[0]
 
