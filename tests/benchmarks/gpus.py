@@ -63,7 +63,7 @@ def run(
     devices = tuple(map(str, choose_devices(device)))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        names, tokens = _table(folder / "table.csv", data, model, rows, labels)
+        names, tokens = write_halves(folder / "table.csv", data, model, rows, labels)
         print(
             f"{rows:,} texts, mean of {tokens:.1f} tokens, {len(names)} labels, devices {', '.join(devices)}"
         )
@@ -186,7 +186,7 @@ def _sets(data: Path, part: str) -> Path:
     return data / part if (data / part).is_dir() else data
 
 
-def _table(path: Path, data: Path, model: str, rows: int, most: int) -> tuple[list[str], float]:
+def write_halves(path: Path, data: Path, model: str, rows: int, most: int) -> tuple[list[str], float]:
     """Write texts that are halves of two given ones; return the labels and the mean number of tokens."""
     with gzip.open(_sets(data, "benchmark") / f"{_SOURCE}.jsonl.gz", "rt", encoding="utf-8") as lines:
         given = [json.loads(line) for line in lines]
@@ -198,11 +198,11 @@ def _table(path: Path, data: Path, model: str, rows: int, most: int) -> tuple[li
     names = sorted({row["label"] for row in given})
     names += [f"{a} and {b}" for a in names for b in names if a < b]
     places = np.random.default_rng(0).integers(len(words), size=(rows, 2)).tolist()
-    lines = (f'{number},"{halves[0][i]} {halves[1][j]}"\n' for number, (i, j) in enumerate(places))
+    mixed = (f'{number},"{halves[0][i]} {halves[1][j]}"\n' for number, (i, j) in enumerate(places))
     sample = [f"{halves[0][i]} {halves[1][j]}" for i, j in places[:4000]]
     with path.open("w", encoding="utf-8") as file:
         file.write("id,text\n")
-        file.writelines(lines)
+        file.writelines(mixed)
     embedder = ModelSession("cpu").model(model)
     assert isinstance(embedder, SCEModel)
     return names[:most], float(embedder.text_embedder.token_counts(sample).mean())
