@@ -129,6 +129,7 @@ def run(rows: int, kill_count: int, seed: int, folder: Path) -> Counted:
     moments = sorted(draw.randrange(rows) for _ in range(kill_count))
     edits = {kill_count // 3, 2 * kill_count // 3} if kill_count > 2 else set()
     in_flight: set[int] = set()
+    before = 0  # vectors made until the last kill
     for number, moment in enumerate(moments):
         child, reader = kills._fork(lambda tell, edit=number in edits: _score(folder, edit), folder)
         while _made(folder) < moment and not kills._read(reader, until=None, seconds=0.002)[1]:
@@ -140,7 +141,8 @@ def run(rows: int, kill_count: int, seed: int, folder: Path) -> Counted:
         if not os.WIFSIGNALED(status) and _made(folder) < rows:
             raise kills.DiedError((folder / "output.txt").read_text(encoding="utf-8")[-3000:])
         counted.kills += 1
-        lost = _not_stored(folder)
+        lost = _not_stored(folder, before)
+        before = _made(folder)
         in_flight |= lost
         counted.in_flight += len(lost)
     _in_child(folder, lambda tell: _score(folder, False))
@@ -208,9 +210,12 @@ def _log(folder: Path) -> IdArray:
     return np.fromfile(folder / "made.log", np.int32) if _made(folder) else np.empty(0, np.int32)
 
 
-def _not_stored(folder: Path) -> set[int]:
-    """Return the numbers of the last batch whose vectors are not in the cache, whose process is dead."""
-    last = _log(folder)[-BATCH:].tolist()
+def _not_stored(folder: Path, before: int) -> set[int]:
+    """Return the numbers of the last batch whose vectors are not in the cache; its process is dead.
+
+    The first ``before`` vectors that were made are those of earlier processes.
+    """
+    last = _log(folder)[before:][-BATCH:].tolist()
     if not last:
         return set()
     with FileVectorCache(folder / "v.db") as cache:
