@@ -568,7 +568,7 @@ def test_a_column_without_dates_and_a_table_without_columns(
         bare.set_labels([Label("Late"), Label("Damaged")])
         give_scores(bare, [0, 1])
     opened(qtbot, controllers, panel, tmp_path / "bare.sce")
-    assert panel.empty.text().startswith("The table has only the text column")
+    assert panel.empty.text().startswith("The table has no column to compare by")
 
 
 def test_several_labels_a_row(
