@@ -16,7 +16,8 @@ from sce_desktop.core.i18n import _
 from sce_desktop.temporary import COMPANIONS
 
 _MAGIC: Final = b"SQLite format 3\0"
-_JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"  # begins each, and ends one below another
+JOURNAL: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+"""Begins each rollback journal, and ends one below another."""
 _PAGE_SIZES: Final = {1, *(1 << power for power in range(9, 16))}  # 1 stands for 65536
 _HEADER: Final = 100
 _MOST_RESERVED: Final = 64
@@ -79,10 +80,10 @@ def check_companions(path: Path) -> None:
 def _names_another(journal: Path) -> bool:
     """Return whether a journal has another one above it: its last bytes are those that begin it."""
     with journal.open("rb") as file:
-        if file.seek(0, os.SEEK_END) < len(_JOURNAL):
+        if file.seek(0, os.SEEK_END) < len(JOURNAL):
             return False
-        file.seek(-len(_JOURNAL), os.SEEK_END)
-        return file.read() == _JOURNAL
+        file.seek(-len(JOURNAL), os.SEEK_END)
+        return file.read() == JOURNAL
 
 
 def _number(head: bytes, at: int) -> int:

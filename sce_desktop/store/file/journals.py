@@ -6,12 +6,10 @@ import contextlib
 import shutil
 import sqlite3
 from pathlib import Path
-from typing import Final
 
 from sce_desktop.store.file import schema
+from sce_desktop.store.file.header import JOURNAL
 from sce_desktop.temporary import temporary_folder
-
-_BEGINNING: Final = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 
 
 def has_strange_journal(path: Path) -> bool:
@@ -22,14 +20,13 @@ def has_strange_journal(path: Path) -> bool:
     journal = path.with_name(f"{path.name}-journal")
     try:
         with journal.open("rb") as file:
-            if file.read(len(_BEGINNING)) != _BEGINNING:  # SQLite takes no notice of it
+            if file.read(len(JOURNAL)) != JOURNAL:  # SQLite takes no notice of it
                 return False
         with temporary_folder() as folder:
             copy = folder / "copy.sce"
             shutil.copyfile(path, copy)
             if not _is_sound(copy):
                 return False  # the journal may be what is needed
-            shutil.copyfile(path, copy)
             shutil.copyfile(journal, copy.with_name(f"{copy.name}-journal"))
             return not _is_sound(copy)
     except OSError:  # no room for a copy: SQLite decides
