@@ -72,9 +72,11 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
         # Nothing else ends the event loop where a window stays open: what pytest's time limit raises is
         # heard only when Python runs.
         QTimer.singleShot(LONGEST_MS, timer, lambda: qapp.exit(TOO_LONG))
-        status = app.main(path, Settings.load())
-        timer.stop()
-        timer.deleteLater()
+        try:
+            status = app.main(path, Settings.load())
+        finally:  # a start that fails leaves no timer behind, which would act in the window of the next test
+            timer.stop()
+            timer.deleteLater()
         assert status != TOO_LONG, "the window was not closed"
         return status
 
