@@ -81,7 +81,7 @@ def test_a_draft_is_marked_in_every_place(qtbot: QtBot, controllers: Controllers
     assert words(window, 1, Column.CELLS).endswith(", draft")
     assert "Draft: a rough, fast score" in cell(window, 1, Column.SCE, Qt.ItemDataRole.ToolTipRole)
     assert words(window, 1, Column.FINAL) == "To review"
-    qtbot.waitUntil(lambda: "Draft for 2 rows; model scores for 1" in window.status.counts.text())
+    qtbot.waitUntil(lambda: "Draft for 2 rows; model scores for 1" in window.status.counts.whole())
     controllers.navigation.set_current_row(2)
     panel = window.findChild(RowPanel)
     assert isinstance(panel, RowPanel)

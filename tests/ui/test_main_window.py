@@ -171,14 +171,14 @@ def test_open_project_shows_the_workspace(
     assert window.tool_bar.name.text() == "Parcels"
     assert window.tool_bar.rows.text() == "5 rows"
     assert window.windowTitle() == "Parcels – SCE Desktop"
-    assert window.status.counts.text().startswith("5 rows")
+    assert window.status.counts.whole().startswith("5 rows")
     assert window.status.saved.text() == "Saved"
     assert action(window, "Export").isEnabled()
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         action(window, "Close project").trigger()
     assert window.pages.currentWidget() is window.start_page
     assert window.start_page.recent_list.count() == 1
-    assert window.status.counts.text() == ""
+    assert window.status.counts.whole() == ""
 
 
 def test_read_only_project_is_marked(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:

@@ -108,7 +108,7 @@ def test_counts_and_per_cent_agree_everywhere(
         shown = real_window.status.progress.whole()
         in_list = panel.model.index(panel.model.jobs.index(job), 3).data()
         return (
-            real_window.status.counts.text().endswith(f" {scored} scored")
+            real_window.status.counts.whole().endswith(f" {scored} scored")
             and f"· {percent}%" in shown
             and f"· {percent}%" in in_list
             and shown.startswith(stage)
@@ -129,7 +129,7 @@ def test_counts_and_per_cent_agree_everywhere(
     gate.ended = True
     qtbot.waitUntil(lambda: controllers.scorer.job is None)
     settle(qtbot, controllers)
-    assert real_window.status.counts.text().endswith(" 30 scored")
+    assert real_window.status.counts.whole().endswith(" 30 scored")
 
 
 def test_how_many_rows_disagree_follows_the_scores(

@@ -220,9 +220,9 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, worker: Wor
     status.show()
     states = dict.fromkeys(RowState, 0) | {RowState.ANY: 2400, RowState.LABELLED: 250, RowState.NONE: 8}
     status.set_counts(Counts(states, labels={}, predicted={}, scored=1466, blank=0))
-    assert status.counts.text().split("    ") == ["2,400 rows", "258 labelled", "1,466 scored"]
+    assert status.counts.whole().split("    ") == ["2,400 rows", "258 labelled", "1,466 scored"]
     status.set_counts(Counts(states, labels={}, predicted={}, scored=1466, blank=0), found=1021)
-    assert status.counts.text().startswith("1,021 of 2,400 rows    258 labelled")
+    assert status.counts.whole().startswith("1,021 of 2,400 rows    258 labelled")
     assert not status.bar.isVisible()
 
     def task(*, progress: Progress) -> None:
@@ -255,6 +255,20 @@ def test_the_name_of_a_job_does_not_widen_the_window(qtbot: QtBot, worker: Worke
     assert status.minimumSizeHint().width() <= 500
     assert status.progress.toolTip() == "Suggesting " * 30
     gate.set()
+
+
+def test_counts_of_millions_do_not_widen_the_window(qtbot: QtBot) -> None:
+    status = StatusBar(())
+    qtbot.addWidget(status)
+    status.resize(200, 30)
+    status.show()
+    least = status.minimumSizeHint().width()
+    states = dict.fromkeys(RowState, 0) | {RowState.ANY: 12_345_678, RowState.LABELLED: 2_345_678}
+    status.set_counts(Counts(states, labels={}, predicted={}, scored=9_876_543, blank=0, draft=1_234_567))
+    qtbot.waitUntil(lambda: "…" in status.counts.text())
+    assert status.minimumSizeHint().width() - least < 40
+    assert status.counts.toolTip() == status.counts.whole()
+    assert "1,234,567" in status.counts.whole()
 
 
 def test_quiet_jobs_are_not_shown(qtbot: QtBot, worker: WorkerQueue) -> None:

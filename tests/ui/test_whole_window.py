@@ -140,9 +140,9 @@ def test_table_to_export_gives_what_classify_gives(
     assert [run.alias for run in controllers.workspace.runs] == ["sce", "similarity"]
 
     controllers.navigation.set_query(RowQuery(search="fragile"))
-    qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"1 of {len(ROWS)} rows"))
+    qtbot.waitUntil(lambda: window.status.counts.whole().startswith(f"1 of {len(ROWS)} rows"))
     controllers.navigation.set_query(RowQuery())
-    qtbot.waitUntil(lambda: window.status.counts.text().startswith(f"{len(ROWS)} rows"))
+    qtbot.waitUntil(lambda: window.status.counts.whole().startswith(f"{len(ROWS)} rows"))
     controllers.navigation.rowAsked.emit(1)
     qtbot.waitUntil(lambda: controllers.navigation.current_row == 1)
 

@@ -32,7 +32,9 @@ class ElidedLabel(QLabel):
         return self._whole
 
     def _fit(self) -> None:
-        shown = self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width())
+        shown = self.fontMetrics().elidedText(
+            self._whole, Qt.TextElideMode.ElideRight, self.contentsRect().width()
+        )
         if shown != self.text():
             super().setText(shown)
         self.setToolTip("\n".join(filter(None, (self._whole if shown != self._whole else "", self._tip))))
@@ -41,7 +43,8 @@ class ElidedLabel(QLabel):
         """Return the size of the whole text."""
         # It rounds, maybe down, and less than the text needs would cut off its end.
         width = self.fontMetrics().horizontalAdvance(self._whole) + 1
-        return QSize(width, super().sizeHint().height())
+        margins = self.contentsMargins()
+        return QSize(width + margins.left() + margins.right(), super().sizeHint().height())
 
     def minimumSizeHint(self) -> QSize:
         """Return the height of the text, and hardly any width."""

@@ -41,7 +41,8 @@ class StatusBar(QStatusBar):
         self._workers = tuple(workers)
         self._job: Job | None = None
         self._paused = ""
-        self.counts = self._label(_("Rows, labelled, scored"))
+        self.counts = ElidedLabel()  # a plain one would widen the window: millions of rows, drafts, German
+        self.counts.setAccessibleName(_("Rows, labelled, scored"))
         self.counts.setContentsMargins(0, 0, px(SPACE_M), 0)
         self.addWidget(self.counts)
         self.bar = ProgressBar(textVisible=False)
@@ -97,12 +98,11 @@ class StatusBar(QStatusBar):
                 _("{count} labelled", count=number(counts.labelled)),
                 said,
             )
-        self.counts.setText("    ".join(parts))
         none = counts.states[RowState.NONE] if counts else 0
         labelled_none = ngettext(
             "{count} row is labelled “None of these”", "{count} rows are labelled “None of these”", none
         )
-        self.counts.setToolTip(labelled_none if none else "")
+        self.counts.setText("    ".join(parts), labelled_none if none else "")
 
     def set_device(self, text: str) -> None:
         """Say where models run."""
