@@ -55,6 +55,7 @@ from sce_desktop.ui.kit.fields import SpinBox
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.labels_dialog import ANOTHER_LABEL, ask_labels
+from sce_desktop.ui.kit.low_scroll import LowScroll
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.row_actions import MOST_IN_MENU
@@ -151,7 +152,7 @@ class DuplicatesPanel(QWidget):
         buttons = FlowLayout(foot, gap=px(SPACE_S))  # a second line where words are long
         for button in (self.show_button, self.rest_button, self.all_button):
             buttons.addWidget(button)
-        layout = QVBoxLayout(self)
+        layout = QVBoxLayout(LowScroll.of(self).inside)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         layout.setSpacing(px(SPACE_S))
         layout.addLayout(top)

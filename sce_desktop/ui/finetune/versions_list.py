@@ -26,6 +26,7 @@ from sce_desktop.core.versions import ModelVersion
 from sce_desktop.ui.kit.dialog_parts import ask_folder, ask_replace, flat_list, open_dialog
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import icon
+from sce_desktop.ui.kit.low_scroll import LowScroll
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, font, px, set_role
 
 _NARROW, _NARROWEST = 340, 270  # pixels, below which not all columns are shown
@@ -107,7 +108,7 @@ class VersionsPane(QWidget):
         flow = FlowLayout(buttons, gap=px(SPACE_S))  # a second line where words are long
         for button in (self.use_button, self.export_button, self.delete_button):
             flow.addWidget(button)
-        layout = QVBoxLayout(self)
+        layout = QVBoxLayout(LowScroll.of(self).inside)
         layout.setContentsMargins(px(SPACE_M), px(SPACE_M), px(SPACE_M), px(SPACE_M))
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(heading)

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.i18n import N_, _
 from sce_desktop.ui.kit.fields import keep_still
 from sce_desktop.ui.kit.icons import set_icon
+from sce_desktop.ui.kit.small_screens import FRAME, room_for, scroll_in_dialog
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 
 AnyDialog = TypeVar("AnyDialog", bound=QDialog)
@@ -37,7 +38,6 @@ _REPLACING: dict[Replaced, tuple[str, str]] = {  # the title of the question, an
     "model folder": (_("Replace a model folder"), N_("The model folder in {folder} will be lost.")),
 }
 
-_FRAME = 40  # of a dialog, what the system draws above it
 _LOWEST, _NARROWEST = 620, 980  # that a dialog may be, however small the window is
 GUIDE_ACTION = "guide"  # object name of the action that shows the guide
 
@@ -47,9 +47,11 @@ def keep_on_screen(dialog: QDialog) -> None:
     parent = dialog.parentWidget()
     if parent is None:
         return
-    screen, frame = dialog.screen().availableSize(), px(_FRAME)
+    if not isinstance(dialog, QFileDialog | QMessageBox):
+        scroll_in_dialog(dialog)
+    room, frame = room_for(dialog), px(FRAME)
     most = max(parent.window().height() - frame, px(_LOWEST)), max(parent.window().width(), px(_NARROWEST))
-    height, width = min(most[0], screen.height() - frame), min(most[1], screen.width())
+    height, width = min(most[0], room.height()), min(most[1], room.width())
     if dialog.height() > height or dialog.width() > width:
         dialog.resize(min(dialog.width(), width), min(dialog.height(), height))
 

@@ -10,10 +10,11 @@ from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 _LEAST = 120
 
 
-class _Inside(QWidget):
+class LowBody(QWidget):
     """As low as its layout can be at a width: `QScrollArea` asks for the height that it would like."""
 
     def heightForWidth(self, width: int) -> int:
+        """Return the least height at a width."""
         layout = self.layout()
         return -1 if layout is None else layout.totalMinimumHeightForWidth(width)
 
@@ -26,7 +27,7 @@ class LowScroll(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.inside = _Inside()
+        self.inside = LowBody()
         set_role(self.inside, "pane")
         self.inside.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setWidgetResizable(True)
@@ -34,6 +35,16 @@ class LowScroll(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWidget(self.inside)
+
+    @classmethod
+    def of(cls, pane: QWidget) -> LowScroll:
+        """Return the one that fills a pane or panel, spoken of by its name."""
+        area = cls()
+        area.setAccessibleName(pane.accessibleName())
+        around = QVBoxLayout(pane)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.addWidget(area)
+        return area
 
     def minimumSizeHint(self) -> QSize:
         """Return the width that the content needs, and a height that is always the same."""

@@ -46,6 +46,7 @@ from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER,
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.parts import DockPart, Parts
+from sce_desktop.ui.kit.small_screens import ScreenScroll
 from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
@@ -115,9 +116,10 @@ class MainWindow(QMainWindow):
         self.panels.helpAsked.connect(lambda: self.show_guide(self.docks[self.panels.front].build()))
         self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
         self.beside = Zones(self.pages, self.panels, self.workspace.row)
-        self.setCentralWidget(self.beside)
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
+        self.scroll = ScreenScroll(self.beside, (self.menuBar(), self.tool_bar, self.status))
+        self.setCentralWidget(self.scroll)
         self.focus = FocusMode(
             self.pages,
             self.workspace,
@@ -427,7 +429,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
         palette = CommandPalette(self.menus.all_actions(), CommandHistory(self._state), self)
-        palette.move((self.width() - palette.width()) // 2, self.beside.y())
+        palette.move((self.width() - palette.width()) // 2, self.scroll.y())
         palette.show()
         palette.field.setFocus()
 
