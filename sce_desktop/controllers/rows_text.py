@@ -266,7 +266,7 @@ def tool_tip(row: RowData, column: int, labels: tuple[Label, ...]) -> str | None
     else:
         score = _score(row, 0 if column <= 5 else column - 5)
         if score is None:
-            lines = [] if row.blank else [_("Not scored yet")]
+            lines = [_("This row has no text.") if row.blank else _("Not scored yet")]
         else:
             lines = _listed(score, labels)
             if (rest := len(score.probabilities) - len(lines)) > 0:

@@ -1,12 +1,13 @@
-"""``python -m tests.fit``: does every text of the window fit, in every language, size and scale of text?
+"""``python -m tests.fit``: does every text of the window fit, in every language, on every screen?
 
 Opens the real window, each panel and each dialog, and asks what is on the screen whether its text has room:
 labels, buttons, boxes, choices, tabs, headings, cells, hints in fields. English, German and the made-up
-language, 1024x700 and 1280x800, text at 100 and 200 %, and 1920x1080 at 200 %. The exit code is 1 if
- something is cut that is no exception.
-About eleven seconds of the processor for each of the fifteen walks.
+language (a third longer); displays from 1024x700 to 3840x2160 pixels, scaled by 100 to 300 %; and larger
+text, which a system sets apart from the scale of a display. What scrolls into view has room. The exit code is
+1 if something is cut that is no exception. About a dozen seconds of the processor for each of the 45 walks.
 
-    python -m tests.fit --language de --size 1024x700 --percent 100     # one of them
+    python -m tests.fit --language de --display 3840x2160@300     # some of them
+    python -m tests.fit --text 200 --exceptions                   # with what the exceptions cover
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
-from itertools import product
 from pathlib import Path
 
 from tests.fit.checks import Misfit
@@ -26,10 +26,42 @@ from tests.fit.exceptions import ALLOWED, Allowed, uncovered
 
 ROOT = Path(__file__).parents[2]
 LANGUAGES = ("en", "de", "qps")
-SIZES = ("1024x700", "1280x800")
-PERCENTS = (100, 200)
-ROOMY = "1920x1080"  # where text at 200 % has all the room that it needs
-MATRIX = (*product(LANGUAGES, SIZES, PERCENTS), *((language, ROOMY, 200) for language in LANGUAGES))
+
+
+@dataclass(frozen=True)
+class Display:
+    """Pixels of a screen; what the system scales all that is drawn by, and the text besides, in percent."""
+
+    width: int
+    height: int
+    scale: int = 100
+    text: int = 100
+
+    @property
+    def name(self) -> str:
+        """As it is asked for: without the size of the text."""
+        return f"{self.width}x{self.height}" + (f"@{self.scale}" if self.scale != 100 else "")
+
+
+DISPLAYS = (
+    # From the least window to 4K. The second and third of the scaled ones have its 1024x700 at 200 and 300 %.
+    Display(1024, 700),
+    Display(1280, 800),
+    Display(1920, 1080),
+    Display(3840, 2160),
+    Display(1920, 1080, 150),
+    Display(2048, 1400, 200),
+    Display(3072, 2100, 300),
+    Display(3840, 2160, 150),
+    Display(3840, 2160, 200),
+    Display(3840, 2160, 300),
+    # Larger text alone: from where the window has room for it, and below.
+    Display(1280, 800, text=150),
+    Display(1920, 1080, text=200),
+    Display(3840, 2160, text=300),
+    Display(1024, 700, text=200),
+    Display(1280, 800, text=200),
+)
 
 
 @dataclass(frozen=True)
@@ -42,15 +74,16 @@ class Walk:
     cpu_s: float
 
 
-def walk(language: str, size: str, percent: int, *, timeout_s: float = 600) -> Walk:
+def walk(language: str, display: Display, *, timeout_s: float = 600) -> Walk:
     """Walk through the window in a process of its own.
 
     Raises:
         RuntimeError: It ended otherwise than it should.
     """
+    words = [language, f"{display.width}x{display.height}", str(display.scale), str(display.text)]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
-            [sys.executable, "-m", "tests.fit.walk", folder, language, size, str(percent)],
+            [sys.executable, "-m", "tests.fit.walk", folder, *words],
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             capture_output=True,
@@ -66,35 +99,43 @@ def walk(language: str, size: str, percent: int, *, timeout_s: float = 600) -> W
     return Walk((raw["size"][0], raw["size"][1]), raw["asked"], found, raw["cpu_s"])
 
 
+def line(misfit: Misfit, place: str) -> str:
+    """What is cut, by how much, and where."""
+    return f"{misfit.lacks:4} px  {misfit.kind}: {misfit.text!r}  [{place}] {misfit.where}"
+
+
 def main() -> int:
     """Walk the matrix and print what does not fit."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--language", choices=LANGUAGES, action="append")
-    parser.add_argument("--size", action="append", choices=(*SIZES, ROOMY))
-    parser.add_argument("--percent", type=int, action="append", choices=PERCENTS, help="of the text's size")
+    names = tuple(dict.fromkeys(one.name for one in DISPLAYS))
+    parser.add_argument("--display", choices=names, action="append", metavar="WxH[@SCALE]")
+    texts = sorted({one.text for one in DISPLAYS})
+    parser.add_argument("--text", type=int, action="append", choices=texts, help="percent of the text's size")
+    parser.add_argument("--exceptions", action="store_true", help="print what they cover, too")
     args = parser.parse_args()
     used: set[Allowed] = set()
     wrong = 0
-    for language, size, percent in MATRIX:
-        if (
-            language not in (args.language or LANGUAGES)
-            or size not in (args.size or (*SIZES, ROOMY))
-            or percent not in (args.percent or PERCENTS)
-        ):
-            continue
-        done = walk(language, size, percent)
-        places = dict(done.misfits)
-        width, height = map(int, size.split("x"))
-        left = uncovered(places, (width, height), percent, used)
-        print(
-            f"{language} {size} {percent}%: window {done.size[0]}x{done.size[1]}, {done.asked} asked, "
-            f"{len(left)} cut, {len(places) - len(left)} exceptions, {done.cpu_s} s of the processor",
-            flush=True,
-        )
-        for one in left:
-            print(f"  {one.lacks:4} px  {one.kind}: {one.text!r}  [{places[one]}] {one.where}", flush=True)
-        wrong += len(left)
-    if not (args.language or args.size or args.percent):
+    for language in args.language or LANGUAGES:
+        for display in DISPLAYS:
+            if display.name not in (args.display or names) or display.text not in (args.text or texts):
+                continue
+            done = walk(language, display)
+            places = dict(done.misfits)
+            left = uncovered(places, used)
+            print(
+                f"{language} {display.name} text {display.text}%: window {done.size[0]}x{done.size[1]}, "
+                f"{done.asked} asked, {len(left)} cut, {len(places) - len(left)} exceptions, "
+                f"{done.cpu_s} s of the processor",
+                flush=True,
+            )
+            for one in left:
+                print(f"  {line(one, places[one])}", flush=True)
+            if args.exceptions:
+                for one in places.keys() - set(left):
+                    print(f"  exception {line(one, places[one])}", flush=True)
+            wrong += len(left)
+    if not (args.language or args.display or args.text):
         for exception in ALLOWED:
             if exception not in used:
                 print(f"No longer needed: {exception.where} ({exception.kind})")

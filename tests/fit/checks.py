@@ -271,7 +271,8 @@ def _cells(view: QAbstractItemView) -> Found:
         lines = text.split("\n")
         if text[:60] not in tip:
             width = max(metrics.horizontalAdvance(line) for line in lines)
-            yield "cell", text, width + max(0, icon) - rect.width()
+            kind = "cell with other words in its tip" if tip else "cell"
+            yield kind, text, width + max(0, icon) - rect.width()
         yield "cell's height", text, metrics.height() - rect.height()
 
 

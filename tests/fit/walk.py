@@ -1,9 +1,11 @@
-"""Opens the whole window in one language, size and scale of text, and writes what does not fit as JSON.
+"""Opens the whole window in one language, on one screen, at one scale; writes what does not fit.
 
-Usage: python -m tests.fit.walk FOLDER LANGUAGE WIDTHxHEIGHT PERCENT
+Usage: python -m tests.fit.walk FOLDER LANGUAGE WIDTHxHEIGHT SCALE TEXT
 
-FOLDER is for the project and the settings. A process of its own: constants of the window's modules are
-translated when these are imported, and Qt reads the size of the screen once.
+FOLDER is for the project and the settings; WIDTH and HEIGHT are the pixels of the screen, SCALE and TEXT are
+in percent: the first scales all that is drawn, as the system's setting for a display does, the second the
+text alone. What is found comes on stdout as JSON. A process of its own: constants of the window's modules are
+translated when these are imported, and Qt reads the screen and its scale once.
 """
 
 from __future__ import annotations
@@ -30,10 +32,12 @@ def screen(folder: Path, width: int, height: int) -> str:
     return f"offscreen:configfile={file}"
 
 
-def main(folder: Path, language: str, size: tuple[int, int], percent: int) -> None:
+def main(folder: Path, language: str, pixels: tuple[int, int], scale: int, percent: int) -> None:
     """Walk through the window and print what does not fit, and how many texts were asked."""
     os.environ |= {"SCE_DESKTOP_HOME": str(folder), "HF_HUB_OFFLINE": "1"}
-    os.environ["QT_QPA_PLATFORM"] = screen(folder, *size)
+    os.environ["QT_QPA_PLATFORM"] = screen(folder, *pixels)
+    if scale != 100:
+        os.environ["QT_SCALE_FACTOR"] = str(scale / 100)
     set_language(language, ROOT / "resources" / "locale")
     from PySide6.QtCore import QCoreApplication, QEvent
     from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QWidget
@@ -87,7 +91,7 @@ def main(folder: Path, language: str, size: tuple[int, int], percent: int) -> No
                     top.close()
             QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
-        window.resize(*size)
+        window.resize(window.screen().availableSize())
         window.show()
         wait(idle)
         check(window, "start page")
@@ -144,6 +148,6 @@ def main(folder: Path, language: str, size: tuple[int, int], percent: int) -> No
 
 
 if __name__ == "__main__":
-    where, code, window_size, scale = sys.argv[1:]
-    wide, high = map(int, window_size.split("x"))
-    main(Path(where), code, (wide, high), int(scale))
+    where, code, screen_size, display, text_size = sys.argv[1:]
+    wide, high = map(int, screen_size.split("x"))
+    main(Path(where), code, (wide, high), int(display), int(text_size))

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.ui.kit.elided_label import ElidedLabel
-from tests.fit.__main__ import walk
+from tests.fit.__main__ import Display, line, walk
 from tests.fit.checks import misfits
 from tests.fit.exceptions import uncovered
 
@@ -109,14 +109,12 @@ def test_what_lies_outside_passes_where_one_can_scroll_to_it(qtbot: QtBot) -> No
     assert kinds(qtbot, narrow, 100, 100) == {"label outside"}
 
 
-def cut(language: str, size: str, percent: int) -> str:
-    done = walk(language, size, percent)
+def cut(language: str, display: Display) -> str:
+    done = walk(language, display)
     assert done.asked > 300
     places = dict(done.misfits)
-    width, height = map(int, size.split("x"))
-    left = uncovered(places, (width, height), percent)
-    return "\n".join(f"{one.lacks} px {one.kind}: {one.text!r} [{places[one]}] {one.where}" for one in left)
+    return "\n".join(line(one, places[one]) for one in uncovered(places))
 
 
 def test_nothing_is_cut_in_german_in_the_least_window() -> None:
-    assert not cut("de", "1024x700", 100)
+    assert not cut("de", Display(1024, 700))
