@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QColor, QFont, QImage
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt
+from PySide6.QtGui import QColor, QFont, QImage, QPainter
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -38,6 +38,7 @@ from sce_desktop.core.colours import contrast, label_colours
 from sce_desktop.store.project import Project
 from sce_desktop.ui.evaluate.confusion_view import STRONGEST
 from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.painting import draw_bar, draw_square
 from sce_desktop.ui.kit.theme import set_role, tokens
 from sce_desktop.ui.kit.tokens import (
     COMPACT_ROW_HEIGHTS,
@@ -111,6 +112,23 @@ def test_label_colours_and_what_is_mixed_of_them_are_seen(t: Tokens) -> None:
     for place in range(3):
         grey_of = grey(t, place)
         assert contrast(mixed_over(t.muted, t.pane, grey_of.alphaF()), t.pane) >= MARK, place
+
+
+@pytest.mark.parametrize("ground", ["pane", "selection", "selection_line", "hover"])
+def test_in_high_contrast_marks_have_an_edge_that_is_seen(themed: QApplication, ground: str) -> None:
+    Theme(themed, "contrast")
+    under = getattr(tokens(), ground)
+    for colour in label_colours()[:8]:
+        image = QImage(60, 20, QImage.Format.Format_RGB32)
+        image.fill(QColor(under))
+        painter = QPainter(image)
+        draw_square(painter, 2, 10, colour)
+        draw_bar(painter, QRectF(20, 6, 36, 8), 0.5, colour, under)
+        painter.end()
+        for left, right in ((0, 16), (18, 58)):
+            seen = {image.pixelColor(x, 10).name() for x in range(left, right)}
+            assert max(contrast(one, under) for one in seen) >= MARK, (colour, ground)
+            assert colour in seen, "the colour of the label itself is there too"
 
 
 COLOUR = re.compile(r"#(?:[0-9a-fA-F]{3,4}|[0-9a-fA-F]{6}|[0-9a-fA-F]{8})")

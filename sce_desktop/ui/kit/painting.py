@@ -11,6 +11,7 @@ from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.labels import PARENT_SIGN, parent_of
 from sce_desktop.ui.kit.fitted import Face, advance, lines_of
 from sce_desktop.ui.kit.theme import MARK_RADIUS, colour_named, px, tokens
+from sce_desktop.ui.kit.tokens import CONTRAST
 
 SQUARE = 10
 _NO_PEN, _NO_BRUSH = Qt.PenStyle.NoPen, Qt.BrushStyle.NoBrush  # looking them up takes as long as setting them
@@ -27,9 +28,18 @@ def draw_square(painter: QPainter, x: float, middle: float, colour: str, *, holl
         painter.setBrush(_NO_BRUSH)
         box.adjust(0.5, 0.5, -0.5, -0.5)
     else:
-        painter.setPen(_NO_PEN)
+        _take_mark(painter, box)
         painter.setBrush(colour_named(colour))
     painter.drawRoundedRect(box, MARK_RADIUS, MARK_RADIUS)
+
+
+def _take_mark(painter: QPainter, box: QRectF) -> None:
+    """Give a mark its edge: in high contrast its own colour has 2:1 only on what is selected."""
+    if (colours := tokens()) is CONTRAST:
+        painter.setPen(colour_named(colours.ink))
+        box.adjust(0.5, 0.5, -0.5, -0.5)
+    else:
+        painter.setPen(_NO_PEN)
 
 
 def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: str | None) -> None:
@@ -43,6 +53,8 @@ def draw_bar(painter: QPainter, box: QRectF, share: float, colour: str, track: s
     filled.setWidth(max(box.height(), box.width() * share))
     if painter.layoutDirection() is _MIRRORED:
         filled.moveRight(box.right())
+    if track is not None:
+        _take_mark(painter, filled)
     painter.setBrush(colour_named(colour))
     painter.drawRoundedRect(filled, radius, radius)
 
