@@ -197,7 +197,9 @@ class SettingsDialog(QDialog):
         }
         page = QWidget()
         column = QVBoxLayout(page)
-        column.setContentsMargins(0, 0, px(SPACE_M), 0)
+        column.setContentsMargins(
+            px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S)
+        )  # the frame of the focus
         column.setSpacing(px(SPACE_M))
         for place, (title, settings_of_group) in enumerate(grouped()):
             heading = QLabel(title)
