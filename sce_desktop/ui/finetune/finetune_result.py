@@ -34,9 +34,11 @@ from sce_desktop.ui.finetune.ways_grid import WaysGrid
 from sce_desktop.ui.kit.dialog_parts import flat_list
 from sce_desktop.ui.kit.empty_text import EmptyText
 from sce_desktop.ui.kit.figures_grid import FiguresGrid
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.loss_curve import LossCurve
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
+from sce_desktop.ui.kit.title_tabs import TitleTabs
 
 _ROW_ID = Qt.ItemDataRole.UserRole
 _TRAILING = Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter
@@ -111,10 +113,8 @@ class ResultPane(QWidget):
             (self.changed, _("No changed row to show. Choose Fine-tune, or select a version.")),
         ):
             EmptyText(tree, sentence)
-        head = QHBoxLayout()
-        head.setSpacing(px(SPACE_M))
+        head = FlowLayout(gap=px(SPACE_M))  # a second line where the panel is narrow
         head.addWidget(self.title)
-        head.addStretch(1)
         head.addWidget(self.differ_button)
         head.addWidget(self.use_button)
         both = QHBoxLayout()
@@ -137,6 +137,7 @@ class ResultPane(QWidget):
         self.page.setWidget(inner)
         self.tabs = QTabWidget()
         self.tabs.setAccessibleName(_("Result of a fine-tune"))
+        self.tabs.setTabBar(TitleTabs())
         self.tabs.tabBar().setDrawBase(False)
         set_role(self.tabs.tabBar(), "dense")
         self.tabs.setUsesScrollButtons(False)  # all in sight: cut titles rather than hidden tabs

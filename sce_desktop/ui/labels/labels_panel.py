@@ -22,6 +22,7 @@ from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.text import isolated
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.wrapped_button import WrappedButton
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.labels.label_filter import LabelFilter
 from sce_desktop.ui.labels.label_offers import LabelOffers
@@ -114,7 +115,7 @@ class LabelsPanel(QWidget):
         self.empty.setAccessibleName(_("Hint"))
         set_role(self.empty, "muted")
         self.empty.setContentsMargins(px(MARGIN), px(SPACE_S), px(MARGIN), px(SPACE_S))
-        self.suggest_button = QPushButton(_("Suggest labels from the rows…"))
+        self.suggest_button = WrappedButton(_("Suggest labels from the rows…"))
         self.suggest_button.setAccessibleName(_("Suggest labels from the rows"))
         self.suggest_button.setToolTip(_("Cluster the rows and name the clusters"))
         self.suggest_button.clicked.connect(self.suggestAsked)
@@ -134,7 +135,7 @@ class LabelsPanel(QWidget):
         below.setContentsMargins(px(SPACE_M), 0, px(SPACE_M), px(SPACE_S))
         below.setSpacing(px(SPACE_S))
         below.addWidget(self.field)
-        below.addWidget(self.suggest_button, 0, Qt.AlignmentFlag.AlignLeft)
+        below.addWidget(self.suggest_button)
         below.addWidget(self.message)
         below.addWidget(self.merge_button, 0, Qt.AlignmentFlag.AlignLeft)
         self.answers = OtherAnswers(workspace, preferences)

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 _NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz", ".qdpx", ".qde")
 
+_LEAST_TEXT = 240  # pixels of the text's column
+
 
 class ImportDialog(ProjectDialog):
     """Shows a table as it would be imported. Import hands the choices to `Projects.import_table`.
@@ -400,10 +402,11 @@ class ImportDialog(ProjectDialog):
         self._spread()
 
     def _spread(self) -> None:
-        if len(self._wanted) != self.model.columnCount():
+        if not self._wanted or len(self._wanted) != self.model.columnCount():
             return
-        spare = max(0, self.table.viewport().width() - sum(self._wanted))
+        spare = self.table.viewport().width() - sum(self._wanted)
         widest = next(iter(self.columns.text_columns), len(self._wanted) - 1)
+        spare = max(spare, min(0, px(_LEAST_TEXT) - self._wanted[widest]))  # of Arabic the end would be seen
         for column, width in enumerate(self._wanted):
             self.table.horizontalHeader().resizeSection(column, width + spare * (column == widest))
 
