@@ -13,7 +13,8 @@ from typing import Any
 
 MOST_CHILDREN = 400  # of one object: of a longer list the first ones are looked at
 DEEP = 40
-TIMEOUT_MS = 5_000  # of one call: the window may be loading a model
+TIMEOUT_MS = 20_000  # of one call: the window may be loading a model
+PATIENCE = 4  # times what a wait may take: a limit is for what never comes, not for a machine that is busy
 # Roles that say nothing of what a control does; nothing with one of them may take the focus.
 MUTE_ROLES = frozenset({"unknown", "invalid", "filler", "panel", "redundant object", "extended"})
 EVENTS = (
@@ -101,6 +102,7 @@ class Reader:
         Raises:
             TimeoutError: It has not; says ``what``, where the focus is and what was announced last.
         """
+        seconds *= PATIENCE
         end = time.monotonic() + seconds
         while True:
             self.pump()

@@ -1,6 +1,6 @@
 """The main job without a mouse: keys go in, and what AT-SPI reports is all that is looked at.
 
-    python3 tests/atspi/walk.py PROGRAM_PYTHON TABLE FOLDER
+    python3 tests/atspi/walk.py PROGRAM_PYTHON TABLE FOLDER [short]
 
 Runs under the system's Python, on a display and a session bus of its own: see `tests.atspi`. Prints what it
 does, and ends with 1 where something is missing that a screen reader would have to say.
@@ -29,8 +29,9 @@ TITLE = "SCE Desktop"
 class Walk:
     """Presses keys, and asks the reader what came of it."""
 
-    def __init__(self, reader: Reader, table: Path, folder: Path) -> None:
+    def __init__(self, reader: Reader, table: Path, folder: Path, *, short: bool = False) -> None:
         self.reader = reader
+        self.short = short  # the main job alone: no rounds of Tab, no filter, no panel
         self.table = table
         self.folder = folder
         self.problems: list[str] = []
@@ -86,8 +87,10 @@ class Walk:
         for words in self.reader.problems(top):
             self.problem(f"{where}: {words}")
 
-    def tab_round(self, where: str, key: str = "Tab") -> list[Seen]:
+    def tab_round(self, where: str, key: str = "Tab") -> None:
         """Press Tab until the focus is where it was: each stop must say what it is, and be seen."""
+        if self.short:
+            return
         start, stops = self.spoken(), []
         for _ in range(MOST_STOPS):
             self.press(key)
@@ -98,7 +101,7 @@ class Walk:
             if (seen.name, seen.role, seen.description) == (start.name, start.role, start.description):
                 self.stops += len(stops)
                 self.step(f"{where}: Tab stops at {len(stops)} controls, each named")
-                return stops
+                return
         raise TimeoutError(f"{where}: Tab never comes back to {start}")
 
     def tab_to(self, name: str, role: str = "", *, key: str = "Tab") -> Seen:
@@ -126,7 +129,8 @@ class Walk:
     def run(self) -> None:
         for part in (self.open_table, self.type_labels, self.score, self.label_rows, self.filter_rows,
                      self.undo, self.fine_tune, self.export):  # fmt: skip
-            part()
+            if not (self.short and part in (self.filter_rows, self.fine_tune)):
+                part()
 
     def open_table(self) -> None:
         window = self.take_keyboard(TITLE)
@@ -195,8 +199,16 @@ class Walk:
     def label_rows(self) -> None:
         seen = self.zone_to(lambda one: one.role == "table cell", "the table of rows")
         self.press("ctrl+Home")
-        yours = self.column("You")
-        for row, digit in enumerate(("1", "2", "1")):
+        text, yours, theirs = (self.column(heading) for heading in ("Text", "You", "SCE"))
+        for row, digit in enumerate(("1", "1", "1") if self.short else ("1", "2", "1")):
+            words = self.reader.cell(self.rows_table, row, text).name
+
+            def there(row: int = row, words: str = words) -> bool:
+                focus = self.reader.focused()
+                best = self.reader.cell(self.rows_table, row, theirs).name.partition(",")[0]
+                return focus is not None and focus.name == words and self.digit_label("1") == best
+
+            self.reader.until(f"row {row + 1} with the focus, and its labels", there, 15)
             seen = self.spoken()
             if "Not labelled" not in seen.description:
                 self.problem(f"row {row + 1} is not said to be unlabelled: {seen}")
@@ -261,7 +273,7 @@ class Walk:
         self.step(f"exported {len(rows)} rows, {len(labelled)} of them labelled")
 
 
-def main(python: str, table: Path, folder: Path) -> int:
+def main(python: str, table: Path, folder: Path, *, short: bool) -> int:
     """Start the program, walk, and say what is missing."""
     environment = os.environ | {
         "QT_QPA_PLATFORM": "xcb",
@@ -279,7 +291,7 @@ def main(python: str, table: Path, folder: Path) -> int:
             stdout=output, stderr=subprocess.STDOUT,
         )  # fmt: skip
         reader = Reader(program.pid)
-        walk = Walk(reader, table, folder)
+        walk = Walk(reader, table, folder, short=short)
         try:
             reader.until("the program among those that can be read", reader.app, 60)
             walk.run()
@@ -305,4 +317,4 @@ def main(python: str, table: Path, folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])))
+    sys.exit(main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), short="short" in sys.argv[4:]))
