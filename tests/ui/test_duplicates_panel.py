@@ -81,6 +81,16 @@ def test_groups_are_listed_with_what_is_decided(
     assert controllers.navigation.query.among == (1, 3, 5)
 
 
+def test_enter_shows_the_rows_of_a_group(
+    qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
+) -> None:
+    found.window().activateWindow()
+    found.table.selectRow(1)
+    found.table.setFocus()
+    qtbot.keyClick(found.table, Qt.Key.Key_Return)
+    assert controllers.navigation.query.among == tuple(found.chosen()[0].row_ids.tolist())
+
+
 def test_all_get_one_label_and_one_undo_takes_it_back(
     qtbot: QtBot, controllers: Controllers, found: DuplicatesPanel
 ) -> None:

@@ -400,6 +400,9 @@ def test_rows_of_a_cell(qtbot: QtBot, controllers: Controllers, panel: FindingsP
     with qtbot.waitSignal(controllers.navigation.rowAsked) as asked:
         examples.list.itemActivated.emit(examples.list.item(1))
     assert asked.args == [examples.found.ids[1]]
+    controllers.navigation.set_query(RowQuery())
+    qtbot.keyClick(panel.parts, Qt.Key.Key_Return)  # as a double click
+    assert controllers.navigation.query.among == examples.found.ids
 
 
 def test_sorting_keeps_the_cell(

@@ -11,7 +11,7 @@ from functools import partial
 
 import numpy as np
 from PySide6.QtCore import QPoint, Qt, Slot
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QCheckBox,
@@ -139,6 +139,9 @@ class DuplicatesPanel(QWidget):
             table.setColumnWidth(column, max(px(width), header.sectionSizeHint(column)))
         table.selectionModel().selectionChanged.connect(self._on_selection)
         table.doubleClicked.connect(self._show_rows)
+        for key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            shortcut = QShortcut(QKeySequence(key), table, context=Qt.ShortcutContext.WidgetShortcut)
+            shortcut.activated.connect(self._show_rows)
         return table
 
     def _build(self) -> None:
