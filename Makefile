@@ -19,7 +19,7 @@ run: $(STAMP) ## Open the window; without a display, classify the bundled sample
 	@tools/run.sh $(BIN)
 
 test: $(STAMP) ## Run the tests, offscreen
-	@tools/system_packages.sh headless virtual-display
+	@tools/system_packages.sh headless virtual-display screen-reader
 	@tools/test.sh $(BIN)/python $(ARGS)
 
 check: $(STAMP) ## Lint, formatting, types, import walls
