@@ -40,7 +40,7 @@ MAX_TOKENS = 64
 """How far a text is read."""
 CHARACTERS = 6 * MAX_TOKENS
 """Beyond, a text is not even tokenised: an English token has four to five characters."""
-ROWS = 2048
+ROWS = 256
 """Texts at once."""
 
 

@@ -97,7 +97,9 @@ class SharedScorer(Scorer):
                 weights = logits.softmax(-1).flatten(1)
                 x = layer.norm_attention(x + F.linear(weights, seen.out_of, layer.out.bias))
                 give_way_on_cpu(x)
-                x = layer.norm_output(x + layer.down(F.gelu(layer.up(x), approximate=layer.approximate)))
+                h = F.gelu(layer.up(x), approximate=layer.approximate)
+                give_way_on_cpu(x)
+                x = layer.norm_output(x + layer.down(h))
         return Passed(x @ self.labels_out.T, x)
 
 
