@@ -42,7 +42,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_preview_reads_the_texts_of_the_head(tmp_path: Path, pieces: list[int]) -> None:
-    count = 60_000
+    count = 30_000
     path = xlsx(tmp_path / "a.xlsx", _named(*range(count)), shared=_shared(count))
     preview = preview_table(path)
     assert preview.rows[-1] == ("text 100",)
@@ -53,8 +53,8 @@ def test_a_preview_reads_the_texts_of_the_head(tmp_path: Path, pieces: list[int]
 
 
 def test_texts_are_found_in_any_order(tmp_path: Path) -> None:
-    numbers = [0, 39_999, 7, 20_000, 20_000, 39_998, 1]
-    path = xlsx(tmp_path / "a.xlsx", _named(*numbers), shared=_shared(40_000))
+    numbers = [0, 19_999, 7, 10_000, 10_000, 19_998, 1]
+    path = xlsx(tmp_path / "a.xlsx", _named(*numbers), shared=_shared(20_000))
     assert [row[0] for row in read(path).rows] == [f"text {number}" for number in numbers[1:]]
 
 
@@ -84,11 +84,11 @@ def test_texts_that_no_cell_has_room_to_name_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_texts, "FREE_TEXTS", 1000)
-    unnamed = xlsx(tmp_path / "a.xlsx", _named(0, 1, 39_999), shared=_shared(40_000))
+    unnamed = xlsx(tmp_path / "a.xlsx", _named(0, 1, 19_999), shared=_shared(20_000))
     with pytest.raises(UserError, match="sheets or texts that no table needs"):
         preview_table(unnamed)
-    named = xlsx(tmp_path / "b.xlsx", _named(*range(40_000)), shared=_shared(40_000))
-    assert len(read(named, size=5000).rows) == 39_999
+    named = xlsx(tmp_path / "b.xlsx", _named(*range(20_000)), shared=_shared(20_000))
+    assert len(read(named, size=5000).rows) == 19_999
 
 
 def test_texts_that_take_too_much_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_a_text_that_is_not_there(number: int, tmp_path: Path) -> None:
 
 
 def test_a_table_that_is_left_lets_go_of_the_file(tmp_path: Path) -> None:
-    path = xlsx(tmp_path / "a.xlsx", _named(*range(60_000)), shared=_shared(60_000))
+    path = xlsx(tmp_path / "a.xlsx", _named(*range(30_000)), shared=_shared(30_000))
     table = open_table(path, TableOptions())
     assert _open_files(path) == 1
     del table
