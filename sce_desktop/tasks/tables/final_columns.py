@@ -43,16 +43,21 @@ class FinalCells:
     def of(self, ids: Sequence[int], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
         """Yield the cells of the rows ``ids``."""
         names = {label.id: label.name for label in self._labels}
-        given = self._given([id_ for id_ in giving_way(ids) if self._source(id_) is FinalSource.MODEL])
-        for id_ in giving_way(ids):
-            source = self._source(id_)
+        sources = self._sources(ids)
+        by_model = zip(ids, sources, strict=True)
+        given = self._given([id_ for id_, source in giving_way(by_model) if source is FinalSource.MODEL])
+        for id_, source in giving_way(zip(ids, sources, strict=True)):
             label: list[str] = given.get(id_, [])
             if source is FinalSource.ANNOTATOR and id_ in annotations:
                 label = [names[label_id] for label_id in annotations[id_].label_ids if label_id in names]
             yield [self._written(label, source), source.value]
 
-    def _source(self, row_id: int) -> FinalSource:
-        return SOURCES[int(self._codes[row_id])] if row_id < len(self._codes) else FinalSource.NONE
+    def _sources(self, ids: Sequence[int]) -> list[FinalSource]:
+        at = np.asarray(ids, np.int64)
+        known = at < len(self._codes)
+        codes = np.full(len(at), SOURCES.index(FinalSource.NONE), np.uint8)
+        codes[known] = self._codes[at[known]]
+        return [SOURCES[code] for code in codes.tolist()]
 
     def _written(self, label: Sequence[str], source: FinalSource) -> OutCell:
         if self._multi_label:
