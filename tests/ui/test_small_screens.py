@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtWidgets import QCheckBox, QDialog, QDialogButtonBox, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QPushButton,
+    QTabWidget,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.ui.kit.dialog_parts import dialog_column, ok_and_cancel, open_dialog
 from sce_desktop.ui.kit.small_screens import ScreenScroll, room_for
+from sce_desktop.ui.kit.title_tabs import TitleTabs
+from sce_desktop.ui.kit.wrapped_button import WrappedButton
 
 BAR = 40
 
@@ -103,3 +114,32 @@ def test_a_window_asks_for_what_it_shows_and_never_for_more_than_the_screen(
     assert not within(button, scroll.viewport())
     button.setFocus()
     qtbot.waitUntil(lambda: within(button, scroll.viewport()))
+
+
+def test_words_of_a_button_break_where_one_line_has_no_room(qtbot: QtBot) -> None:
+    button = WrappedButton("Suggest labels from the rows…")
+    qtbot.addWidget(button)
+    button.show()
+    button.resize(button.sizeHint().width() + 4, button.sizeHint().height())
+    assert "\n" not in button.text()
+    low = button.sizeHint().height()
+    button.resize(button.minimumSizeHint().width(), button.sizeHint().height())
+    assert button.text() == "Suggest labels\nfrom the rows…"
+    assert button.sizeHint().height() > low
+    assert button.minimumSizeHint().width() < 260
+
+
+def test_short_titles_of_tabs_stay_whole(qtbot: QtBot) -> None:
+    tabs = QTabWidget()
+    qtbot.addWidget(tabs)
+    tabs.setTabBar(TitleTabs())
+    tabs.setUsesScrollButtons(False)
+    tabs.setElideMode(Qt.TextElideMode.ElideRight)
+    for title in ("Result", "A title that is long", "Another one that is long"):
+        tabs.addTab(QWidget(), title)
+    bar = tabs.tabBar()
+    tabs.resize(bar.sizeHint().width() - 60, 100)
+    tabs.show()
+    qtbot.waitUntil(lambda: bar.tabRect(2).width() < bar.tabSizeHint(2).width())
+    assert bar.tabRect(0).width() >= bar.tabSizeHint(0).width()
+    assert bar.tabRect(2).right() <= tabs.width()
