@@ -35,7 +35,6 @@ from sce_desktop.ui.findings.findings_examples import Examples
 from sce_desktop.ui.findings.findings_exports import FindingsExports
 from sce_desktop.ui.findings.findings_models import PartsModel, SharesModel
 from sce_desktop.ui.findings.findings_tables import SharesTable
-from sce_desktop.ui.kit.low_scroll import LowScroll
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
@@ -136,7 +135,7 @@ class FindingsPanel(QWidget):
         split.setStretchFactor(0, 1)
         split.setSizes([px(900), px(330)])
         split.setChildrenCollapsible(False)
-        layout = QVBoxLayout(LowScroll.of(self).inside)
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         layout.addWidget(self.bar)
