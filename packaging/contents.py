@@ -52,7 +52,7 @@ TORCH_SOURCES = (
 _UNWANTED = re.compile(
     r"torch/(bin/(?!torch_shm_manager$)|test/|include/|share/|testing/_internal/)"
     r"|torch/lib/lib(jitbackend_test|torchbind_test|backend_with|aoti_custom_ops)"
-    r"|pyarrow/(tests|include|src|includes)/|(pyarrow/)?libarrow_(flight|s3)"
+    r"|pyarrow/(tests|include|src|includes)/|(pyarrow/)?libarrow_(python_)?(flight|s3)"
     r"|pyarrow/_(flight|s3|orc|substrait|gcsfs|azurefs|hdfs)"
     r"|(sklearn|scipy|numpy|joblib|pandas|networkx|sympy|mpmath)/(.*/)?tests/"
     r"|sklearn/datasets/(data|descr|images)/"
