@@ -89,7 +89,7 @@ class _Found:
         progress: Progress,
     ) -> None:
         self._connection, self._query, self._progress = connection, query, progress
-        self._scored, self._columns = ScoredOnce(scored), columns
+        self._scored, self._columns = ScoredOnce(scored, progress), columns
         self._last: int = connection.execute(sa.select(last_row_id())).scalar_one()
         masks = conditions.masks(connection, query, self._last, self._scored, columns, progress)
         cells = [one for one in query.cells if conditions.known_cells(connection, one, columns) is None]
