@@ -126,6 +126,8 @@ def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
 def test_one_pass_over_arrays_finds_what_sorting_does(seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = np.round(rng.random(9_000), int(rng.integers(1, 5))).astype(np.float32)
+    if seed == 3:
+        values = rng.integers(-9, 90, 9_000).astype(np.int32)
     inside = rng.random(len(values)) < (0.02, 0.3, 0.9, 1.0)[seed]
     ids = np.flatnonzero(inside)
     for down in (False, True):

@@ -34,12 +34,11 @@ def first_of(mask: Mask, count: int, *, descending: bool = False) -> IdArray:
     return np.concatenate(found) if found else np.empty(0, np.int64)
 
 
-def by_value(
-    values: NDArray[np.float32], inside: Mask, count: int, *, descending: bool = False
-) -> IdArray | None:
+def by_value(values: NDArray[Any], inside: Mask, count: int, *, descending: bool = False) -> IdArray | None:
     """Return at least the first ``count`` rows of ``inside`` in the order of ``values``, both by row id (n,).
 
-    Equal ones stay in file order. None where a sample of the values misleads: then they have to be sorted.
+    Values are float32 or whole numbers of 32 bits; equal ones stay in file order. None where a sample of them
+    misleads: then they have to be sorted.
     """
     size = int(np.count_nonzero(inside))
     some = _sample(len(inside), _SAMPLE)
@@ -57,7 +56,8 @@ def by_value(
     ids = np.concatenate(found)
     if len(ids) < min(count, size):
         return None
-    return ordering.by_key(ids, ordering.of_floats(values[ids]), descending=descending)
+    keys = ordering.of_floats if values.dtype == np.float32 else ordering.of_numbers
+    return ordering.by_key(ids, keys(values[ids]), descending=descending)
 
 
 def surest(

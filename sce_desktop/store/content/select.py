@@ -164,6 +164,11 @@ class _Found:
                 return _by_random(self._ids, query.seed, count)
             case RowOrder.LENGTH:
                 lengths = self._columns.lengths(self._connection, self._progress)
+                if count is not None and count < self.count:
+                    shown = self._shown()
+                    first = first_rows.by_value(lengths, shown, count, descending=query.descending)
+                    if first is not None:
+                        return first
                 return self._by_key(self._at(lengths, self._ids), count)
             case RowOrder.DISAGREE:
                 plain = self._scored.plain
