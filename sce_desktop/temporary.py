@@ -40,6 +40,7 @@ _BESIDE: Final = re.compile(rf"\.sce-({process.OWNER})-[0-9a-f]{{12}}\.(partial|
 _LEFT: Final = re.compile(rf"\.?\.sce-({process.OWNER})-[0-9a-f]{{12}}\.partial(-\w+|\.lock)*")
 _EARLIER: Final = re.compile(r"\.[0-9a-f]{32}\.(partial|old)")  # names that said nothing of their process
 _FOLDER: Final = re.compile(rf"sce-desktop-({process.OWNER})-\w+")
+_FOR_SOCKETS: Final = re.compile(r"sce-ray-\w+")
 _LOCK: Final = re.compile(r"\..+\.lock", re.DOTALL)
 _LISTS: Final = "temporary"
 
@@ -89,9 +90,14 @@ def temporary_folder() -> Iterator[Path]:
         remove_folder(folder)
 
 
-def make_folder() -> Path:
-    """Make a folder as `temporary_folder` does, for whoever cannot say when it ends: see `remove_folder`."""
-    folder = Path(tempfile.mkdtemp(prefix=f"sce-desktop-{process.owner()}-"))
+def make_folder(*, for_sockets: bool = False) -> Path:
+    """Make a folder as `temporary_folder` does, for whoever cannot say when it ends: see `remove_folder`.
+
+    The path of a socket has 107 characters at most: ``for_sockets`` the name is short, and the list alone
+    says whose it is.
+    """
+    prefix = "sce-ray-" if for_sockets else f"sce-desktop-{process.owner()}-"
+    folder = Path(tempfile.mkdtemp(prefix=prefix))
     _note(folder)
     return folder
 
@@ -227,7 +233,7 @@ def _sweep(file: Path) -> None:
 def _sweep_listed(path: Path, line: dict[str, str]) -> None:
     if "lock" in line:
         _remove_lock(path)
-    elif not any(ours.fullmatch(path.name) for ours in (_BESIDE, _EARLIER, _FOLDER)):
+    elif not any(ours.fullmatch(path.name) for ours in (_BESIDE, _EARLIER, _FOLDER, _FOR_SOCKETS)):
         return  # whoever wrote that, it was not us
     elif back := line.get("back", ""):
         _put_back(path, Path(back))

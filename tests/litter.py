@@ -356,7 +356,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", nargs="*", default=[], help="names of commands")
     parser.add_argument("--seed", type=int, help="of the moments")
     args = parser.parse_args(argv)
-    random.seed(args.seed)
+    seed = random.randrange(1 << 30) if args.seed is None else args.seed
+    random.seed(seed)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     os.environ["HF_HUB_OFFLINE"] = "1"
     with tempfile.TemporaryDirectory(prefix="sce-desktop-litter-") as root:
@@ -367,7 +368,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             for case in cases(url):
                 if not args.only or case.name in args.only:
                     report(harness, case, args)
-    print(f"{harness.runs} runs, {harness.found} problems")
+    print(f"{harness.runs} runs, {harness.found} problems, seed {seed}")
     return 1 if harness.found else 0
 
 

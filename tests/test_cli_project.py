@@ -453,8 +453,16 @@ def test_ctrl_c_keeps_what_is_scored(
         assert [one.scored for one in opened.runs()] == [1]
 
 
-@pytest.mark.parametrize("version", range(1, schema_version()))
-@pytest.mark.parametrize("action", ["info", "verify", "export", "backup"])
+OLDER = range(1, schema_version())
+
+
+@pytest.mark.parametrize(
+    ("action", "version"),
+    [
+        *((action, version) for action in ("info", "verify", "export", "backup") for version in OLDER),
+        *((action, version) for action in ("evaluate", "findings", "queue") for version in (1, OLDER[-1])),
+    ],
+)
 def test_project_of_an_older_format_is_read_and_left_alone(
     action: str, version: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

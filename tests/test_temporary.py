@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import platform
@@ -18,6 +19,8 @@ from sce_desktop.data.atomic import replacing
 from sce_desktop.ml.hub import folders
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.temporary import set_aside, sweep, temporary_beside
+
+PACKAGE = Path(cli.__file__).parent
 
 WORK = """
 import os, sys, time
@@ -247,6 +250,44 @@ def test_a_fork_is_another_process() -> None:
     os.close(reading)
     os.close(writing)
     assert process.is_dead(found)
+
+
+def test_folders_of_a_killed_process_in_the_systems_own_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray's, too, whose name is too short to say whose it is."""
+    code = (
+        "import os\n"
+        "from sce_desktop.temporary import make_folder\n"
+        "for for_sockets in (False, True):\n"
+        "    (make_folder(for_sockets=for_sockets) / 'part.csv').write_text('a text of the user')\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    killed = subprocess.run([sys.executable, "-c", code], env=environment, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    left = sorted(tmp_path.iterdir())
+    assert [path.name[:12] for path in left] == ["sce-desktop-", left[1].name[:12]]
+    assert left[1].name.startswith("sce-ray-")
+    mine = tmp_path / "sce-ray-of-somebody"
+    mine.mkdir()
+    monkeypatch.setattr(temporary.tempfile, "tempdir", str(tmp_path))
+    sweep()
+    assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_whoever_makes_temporary_files_makes_them_here() -> None:
+    """What `tempfile` makes elsewhere stays if the program is killed; a TemporaryFile has no name."""
+    makers = {"TemporaryDirectory", "NamedTemporaryFile", "mkdtemp", "mkstemp", "mktemp"}
+    found = set()
+    for file in PACKAGE.rglob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)) if "tempfile" in source else ():
+            used = node.attr if isinstance(node, ast.Attribute) else ""
+            imported = {one.name for one in node.names} if isinstance(node, ast.ImportFrom) else set()
+            if {used, *imported} & makers:
+                found.add(file.relative_to(PACKAGE).as_posix())
+    assert found == {"temporary.py"}
 
 
 def test_the_lock_of_a_killed_process_goes(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from sce_desktop.core.giving_way import begin_answer, end_answer, is_held_up
 
 LOOK_MS = 10  # again, whether the answer is there
+ROUNDS = 3  # of the event loop: what a key changes asks for a layout, that for heights, these for painting
 
 
 class Answering(QObject):
@@ -17,14 +18,24 @@ class Answering(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._rounds = 0
         # Painting and layouts are posted events: a timer of nothing comes after them.
-        self._end = QTimer(self, singleShot=True, interval=0)
-        self._end.timeout.connect(end_answer)
+        self._round = QTimer(self, singleShot=True, interval=0)
+        self._round.timeout.connect(self._on_round)
 
     def begin(self) -> None:
         """Say that an answer begins; it ends by itself."""
         begin_answer()
-        self._end.start()
+        self._rounds = ROUNDS
+        self._round.start()
+
+    @Slot()
+    def _on_round(self) -> None:
+        self._rounds -= 1
+        if self._rounds:
+            self._round.start()
+        else:
+            end_answer()
 
 
 class CalmTimer(QTimer):

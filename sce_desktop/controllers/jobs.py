@@ -251,7 +251,7 @@ class WorkerQueue(QObject):
             raise RuntimeError("WorkerQueue.submit is for the GUI thread only.")
         if not self._open:
             raise RuntimeError(f"The worker {self.name} is closed.")
-        work = Work(next(self._numbers), fn, args, keywords)
+        work = Work(next(self._numbers), fn, args, keywords, first)
         job = Job(work, title, self, quiet=quiet, first=first)
         self._jobs[work.id] = job
         entry = (0 if first else 1, work.id, work)

@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,7 @@ from PySide6.QtCore import QThread
 
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.core.errors import Cancelled, UserError, let_go
+from sce_desktop.core.giving_way import urgent
 
 UPDATES_PER_SECOND = 15
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
@@ -32,6 +34,7 @@ class Work:
     fn: Callable[..., Any]
     args: tuple[Any, ...]
     keywords: dict[str, Any]
+    first: bool = False  # the window waits for it: it gives way to nobody
     cancel: threading.Event = field(default_factory=threading.Event)
     held: tuple[int, int | None, str, float] | None = None  # the last report, while it has not been posted
     _claim: threading.Lock = field(default_factory=threading.Lock)
@@ -111,7 +114,8 @@ class LaneThread(QThread):
         progress = LaneProgress(work, post)
         post("started", None)
         try:
-            result = work.fn(*work.args, progress=progress, **work.keywords)
+            with urgent() if work.first else nullcontext():
+                result = work.fn(*work.args, progress=progress, **work.keywords)
         except Cancelled:
             progress.flush()
             post("cancelled", None)

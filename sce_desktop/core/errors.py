@@ -35,7 +35,7 @@ class DamagedProject(UserError):  # noqa: N818 - what it is about
 
 
 class RescuedProject(UserError):  # noqa: N818 - an outcome, too
-    """The file of the open project, ``path``, was lost, and all that was saved in it is in ``copy``."""
+    """The file of the open project, ``path``, was lost, and what was saved in it is in ``copy``."""
 
     def __init__(self, path: Path, copy: Path, what: str) -> None:
         self.path, self.copy = path, copy

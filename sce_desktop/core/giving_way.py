@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from typing import Final, TypeVar
 
 MOST_S: Final = 0.15  # that one answer holds up work, however long it takes
+MOST_IN_A_ROW_S: Final = 2.0  # that answers hold up work where each begins before the last has ended
+REST_S: Final = 0.1  # for work after that, before they hold it up again
 EVERY: Final = 32  # items of a loop between two looks: a millisecond or less
 
 _T = TypeVar("_T")
 _answering = False
-_since = 0.0
+_since = 0.0  # time.monotonic() when the answer began
+_first = 0.0  # when the first of those in a row did
 _window = 0  # the thread that answers
 _answered = threading.Event()
 
@@ -34,12 +37,16 @@ _urgent = _Urgent()
 def begin_answer() -> None:
     """Say that the thread that calls answers the user: others `give_way` until `end_answer`.
 
-    Begun again before its end it is one long answer: work goes on after `MOST_S` of it.
+    One that begins before the last has ended, as keys come faster than they are answered, holds up work
+    as the first does, for `MOST_IN_A_ROW_S`; then work has `REST_S` for itself.
     """
-    global _answering, _since, _window
-    if _answering:
-        return
+    global _answering, _since, _first, _window
     _window, _since = threading.get_ident(), time.monotonic()
+    if _answering:
+        if _since - _first > MOST_IN_A_ROW_S + REST_S:
+            _first = _since
+        return
+    _first = _since
     _answered.clear()
     _answering = True
 
@@ -58,7 +65,7 @@ def is_answering() -> bool:
 
 def is_held_up() -> bool:
     """Whether work waits for an answer now: one has begun, not longer ago than `MOST_S`, and is not there."""
-    return _answering and time.monotonic() - _since < MOST_S
+    return _answering and _left() > 0
 
 
 def give_way() -> None:
@@ -68,9 +75,13 @@ def give_way() -> None:
     """
     if not _answering or _urgent.depth or threading.get_ident() == _window:
         return
-    left = _since + MOST_S - time.monotonic()
-    if left > 0:
+    while _answering and (left := _left()) > 0:
         _answered.wait(left)
+
+
+def _left() -> float:
+    """Return for how many seconds the answer holds up work at most."""
+    return min(_since + MOST_S, _first + MOST_IN_A_ROW_S) - time.monotonic()
 
 
 def giving_way(items: Iterable[_T]) -> Iterator[_T]:

@@ -53,6 +53,9 @@ MAX_SHARED: Final = 1 << 29
 SHARED_RATIO: Final = 40
 """Times its size that those of a larger workbook may take."""
 
+FREE_TEXTS: Final = 500_000
+"""Shared texts of a workbook beside those that its sheets have room to name. Writers leave out the rest."""
+
 MAX_TOKEN: Final = 1 << 22
 """Bytes of a tag or a comment of XML, which a parser looks through again with each piece that comes."""
 

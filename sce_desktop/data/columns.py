@@ -9,6 +9,7 @@ from itertools import groupby
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.data.number_text import joined, rounded
 
@@ -63,6 +64,7 @@ class Columns:
         before = lines.protected
         parts = list(self._parts(lines))
         delimiter = lines.delimiter
+        give_way()
         text = "\n".join(map(delimiter.join, zip(*parts, strict=True)))
         return CSVText(f"{text}\n" if self.rows else "", self.rows, self.width, lines.protected - before)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from sce_desktop.core.blank import is_blank
+from sce_desktop.core.blank import are_blank, is_blank
 from sce_desktop.core.tables import Cell
 
 _TEXT_NAMES = {
@@ -60,9 +60,7 @@ def guess_columns(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> tup
 
     A column of labels says so by its name: few values that repeat may as well be a country or a shop.
     """
-    values = [
-        [cell for row in rows if (cell := row[place]) and not is_blank(cell)] for place in range(len(columns))
-    ]
+    values = [_filled([cell for row in rows if (cell := row[place])]) for place in range(len(columns))]
     text = _best([_textness(name, cells) for name, cells in zip(columns, values, strict=True)])
     labelness = [_labelness(name, cells) for name, cells in zip(columns, values, strict=True)]
     if text is not None:
@@ -84,6 +82,10 @@ def gold_like(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> frozens
     return frozenset(found)
 
 
+def _filled(cells: Sequence[str]) -> list[str]:
+    return [cell for cell, blank in zip(cells, are_blank(cells), strict=True) if not blank]
+
+
 def _best(scores: Sequence[float]) -> int | None:
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     return best if best is not None and scores[best] > 0 else None
@@ -103,7 +105,7 @@ def _textness(column: str, values: Sequence[str]) -> float:
     named = _named(column, _TEXT_NAMES)
     if not values:
         return 0.1 if named else 0.0
-    worded = sum(any(character.isalpha() for character in value) for value in values)
+    worded = sum(value.isalpha() or any(map(str.isalpha, value)) for value in values)
     prose = sum(" " in value.strip() or not value.isascii() for value in values)
     if 2 * worded < len(values):
         return 0.0

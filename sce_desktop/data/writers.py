@@ -7,7 +7,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from sce_desktop.data.csv.csv_grammar import valid_delimiter
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.data.json.json_values import JsonText, Missing
 from sce_desktop.data.number_text import rounded
+from sce_desktop.data.synced import SyncedWriter
 from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:
@@ -155,12 +156,13 @@ def _write_csv(
     """Write csv and return how many cells were protected from being taken for formulas."""
     made, handed_over = CSVLines(delimiter, excel_safe=excel_safe), 0
     with target.open("w", encoding="utf-8", newline="") as file, BackgroundWriter("export") as writer:
+        synced = SyncedWriter(file)
         if excel_safe or (columns and columns[0].startswith("\ufeff")):  # which else would pass for the mark
             file.write("\ufeff")
         file.writelines(made.lines([columns]))
         for batch in batches:
             if isinstance(batch, Columns):
-                writer.write(_write_columns, file, batch, made)
+                writer.write(_write_columns, synced, batch, made)
             elif isinstance(batch, CSVText):
                 handed_over += batch.protected
                 file.write(batch.text)
@@ -169,7 +171,7 @@ def _write_csv(
     return made.protected + handed_over
 
 
-def _write_columns(file: TextIO, batch: Columns, made: CSVLines) -> None:
+def _write_columns(file: SyncedWriter, batch: Columns, made: CSVLines) -> None:
     file.write(batch.csv(made).text)
 
 

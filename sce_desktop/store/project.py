@@ -398,6 +398,10 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         """
         return self._database.lost()
 
+    def lost_in_part(self) -> bool:
+        """Whether another program wrote over the file: part of what was in it is gone for good."""
+        return upkeep.lost_in_part(self._database)
+
     def verify(self, progress: Progress | None = None) -> list[str]:
         """Return what is wrong with the project, a sentence each; nothing if all is well."""
         return upkeep.verify(self._database, progress or SilentProgress())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
 import sqlalchemy as sa
 
-from sce_desktop.core import scoring
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.runs import Scores
@@ -64,19 +62,6 @@ class DraftMethods:
         wanted = [int(row_id) for row_id in ids]
         with self._database.read() as connection:
             texts = rows.texts(connection, wanted)
-        pairs = [(row_id, text) for row_id, text in zip(wanted, texts, strict=True) if not is_blank(text)]
-        found = draft.predict([text for _row_id, text in pairs]) if pairs else None
-        if found is None:
-            return {}
-        probabilities = np.asarray(found.probabilities, np.float32)
-        best, confidence, margin = scoring.top(probabilities)
-        return {
-            row_id: RowScore(
-                probabilities[at],
-                None if found.none is None else float(found.none[at]),
-                int(best[at]),
-                float(confidence[at]),
-                float(margin[at]),
-            )
-            for at, (row_id, _text) in enumerate(pairs)
-        }
+        return draft.scores(
+            {row_id: text for row_id, text in zip(wanted, texts, strict=True) if not is_blank(text)}
+        )

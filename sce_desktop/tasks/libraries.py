@@ -16,7 +16,6 @@ USED = (
         "PySide6.QtGui",
         "PySide6.QtNetwork",
         "PySide6.QtWidgets",
-        "PySide6.QtSvg",
         "shiboken6",
     ),
     *(

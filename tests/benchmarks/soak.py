@@ -93,7 +93,7 @@ def count_lost(path: Path, acknowledged: dict[str, str]) -> int:
 
 def soak(folder: str, seconds: str, how: str = "") -> None:
     """Import, start the work behind, decide by keys until the time is over."""
-    from PySide6.QtCore import Qt
+    from PySide6.QtCore import Qt, QTimer
     from PySide6.QtTest import QTest
 
     from sce_desktop.controllers import answering
@@ -158,6 +158,8 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
     begun, processor, thread = time.perf_counter(), time.process_time(), time.thread_time()
     ends = begun + float(seconds)
     while (due := begun + len(times) * PERIOD_S) < ends:
+        left = max(0, round((due - time.perf_counter()) * 1000))
+        QTimer.singleShot(left, Qt.TimerType.PreciseTimer, lambda: None)  # `until` looks again then
         until(lambda due=due: time.perf_counter() >= due)
         gives = not how or (due - begun) % (2 * PHASE_S) < PHASE_S
         answering.begin_answer = begin_answer if gives else lambda: None

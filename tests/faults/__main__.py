@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import math
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -61,18 +62,21 @@ def power(args: argparse.Namespace) -> int:
     from tests.faults.power import build
 
     shares = {"label": 0.6, "add": 0.15, "make": 0.1, "migration": 0.15}
-    with tempfile.TemporaryDirectory(prefix="sce-power-") as folder:
-        place = Path(folder)
-        os.environ["SCE_DESKTOP_HOME"] = str(place / "home")
-        wrong = 0
-        print("| work | power losses | acknowledged before them | lost or damaged |")
-        print("| ---- | -----------: | -----------------------: | --------------: |")
-        for recording in losses.record(place, build(place)):
-            cuts = round(args.cuts * shares[recording.name])
-            found = losses.check_cuts(recording, cuts, args.seed, place / "left")
-            print(f"| {recording.name} | {found.cuts:,} | {found.acknowledged:,} | {len(found.wrong)} |")
-            print(*found.wrong, sep="\n", end="\n" if found.wrong else "", flush=True)
-            wrong += len(found.wrong)
+    place = Path(tempfile.mkdtemp(prefix="sce-power-"))
+    os.environ["SCE_DESKTOP_HOME"] = str(place / "home")
+    wrong = 0
+    print("| work | power losses | acknowledged before them | lost or damaged |")
+    print("| ---- | -----------: | -----------------------: | --------------: |")
+    for recording in losses.record(place, build(place)):
+        cuts = round(args.cuts * shares[recording.name])
+        found = losses.check_cuts(recording, cuts, args.seed, place / "left")
+        print(f"| {recording.name} | {found.cuts:,} | {found.acknowledged:,} | {len(found.wrong)} |")
+        print(*found.wrong, sep="\n", end="\n" if found.wrong else "", flush=True)
+        wrong += len(found.wrong)
+    if wrong:
+        print(f"what was left is in {place / 'left'}")
+    else:
+        shutil.rmtree(place, ignore_errors=True)
     return int(wrong > 0)
 
 

@@ -60,6 +60,15 @@ def shared_bomb(folder: Path) -> Path:
 
 
 @_builder
+def shared_bomb_to_the_end(folder: Path) -> Path:
+    """The same, and a cell of the head names the last of them."""
+    row = '<row><c t="s"><v>1999999</v></c></row>'
+    path = workbooks.xlsx(folder / "a.xlsx", _HEAD + row, shared="<sst/>")
+    block = b"".join(b"<si><t>t%07d</t></si>" % n for n in range(40_000))
+    return _with_part(path, "xl/sharedStrings.xml", (b"<sst>", *[block] * 50, b"</sst>"))
+
+
+@_builder
 def shared_far_out(folder: Path) -> Path:
     """A cell names a shared text that is not there, by a number of a thousand digits."""
     row = f'<row><c t="s"><v>{"9" * 1000}</v></c><c t="s"><v>123456789</v></c></row>'

@@ -149,3 +149,13 @@ def test_a_prompt_counts(tmp_path: Path) -> None:
     assert embedder.token_counts(some).tolist() == [
         len(one.ids) + sum(len(more.ids) - 2 for more in one.overflowing) for one in right
     ]
+
+
+def test_few_words_do_not_wait_while_many_are_looked_up() -> None:
+    tokens = WordTokens.of(tiny_tokenizer(), "tiny")
+    assert tokens is not None
+    known = tokens(ODD, 100)
+    with tokens._lock:
+        beside = tokens(ODD, 100)
+    for name in ("ids", "starts", "sizes", "whole"):
+        assert np.array_equal(getattr(beside, name), getattr(known, name))

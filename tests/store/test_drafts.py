@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sce_desktop.core.query import FinalSource, RowOrder, RowQuery
 from sce_desktop.core.runs import Run, Scores
 from sce_desktop.store.project import Project
-from sce_desktop.store.runs import runs
+from sce_desktop.store.runs import drafts, runs
 from tests.store.conftest import fill, use_labels
 
 
@@ -52,6 +52,25 @@ def test_the_table_is_ordered_and_filtered_by_drafts_and_nothing_else_is(filled:
     left = RowQuery(predicted_ids=(label_set.labels[0].id or 0,), run_id=run_id)
     assert filled.row_ids(left, draft=True).tolist() == [1, 4]
     assert filled.row_ids(left).tolist() == []
+
+
+def test_a_row_that_was_looked_at_is_made_once(filled: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_id, asked = run_of(filled), []
+
+    def noted(texts: Sequence[str]) -> Scores:
+        asked.append(list(texts))
+        return predict(texts)
+
+    filled.begin_draft(run_id, noted)
+    first = filled.draft_scores(run_id, [1, 2, 3])
+    assert list(first) == [1, 2]
+    again = filled.draft_scores(run_id, [2, 4])
+    assert again[2] is first[2]
+    assert asked == [["a 90", "b 10"], ["c 55"]]
+    monkeypatch.setattr(drafts, "MOST_MADE", 3)
+    filled.draft_scores(run_id, [5])
+    filled.draft_scores(run_id, [1])
+    assert asked[2:] == [["d 30"], ["a 90"]]
 
 
 def test_what_the_model_says_takes_the_place_of_the_draft(filled: Project) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -99,6 +101,9 @@ HARM: dict[Callable[[Path, Path], None], str] = {
 }
 KEPT = [unlink, replace, rename, move_folder, swap_folder]
 each = pytest.mark.parametrize("harm", HARM, ids=lambda harm: harm.__name__)
+each_that_is_written_over = pytest.mark.parametrize(
+    "harm", [copy_over, truncate], ids=lambda harm: harm.__name__
+)
 each_that_is_kept = pytest.mark.parametrize("harm", KEPT, ids=lambda harm: harm.__name__)
 
 
@@ -191,14 +196,43 @@ def test_a_copy_goes_elsewhere_where_the_folder_is_gone_too(path: Path, opened: 
     check(paths.projects_dir() / "survey (rescued).sce")
 
 
-def test_what_was_written_over_is_not_written_to(path: Path, older: Path, opened: Project) -> None:
-    copy_over(path, older)
-    with pytest.raises(
-        UserError, match=r"overwritten .* no copy could be made: restore it from a backup|now"
-    ):
+@each_that_is_written_over
+def test_what_was_written_over_is_not_written_to(
+    path: Path, older: Path, opened: Project, harm: Callable[[Path, Path], None]
+) -> None:
+    harm(path, older)
+    found = path.read_bytes()
+    with pytest.raises(UserError, match="overwritten by another program while it was open"):
         opened.close()
-    assert path.read_bytes() == older.read_bytes()
+    assert path.read_bytes() == found
     assert not [file for file in path.parent.iterdir() if file.name.endswith(("-wal", "-shm", ".lock"))]
+
+
+@each_that_is_written_over
+def test_what_was_written_over_is_not_promised_whole(
+    path: Path, older: Path, opened: Project, harm: Callable[[Path, Path], None]
+) -> None:
+    """Part of a copy of it would come from whoever wrote over it."""
+    harm(path, older)
+    assert opened.lost_in_part()
+    with pytest.raises(UserError, match="to keep what can still be read") as refused:
+        opened.decide([200], Decision.NONE)
+    assert "everything" not in str(refused.value)
+    with pytest.raises(UserError, match=r"Compare it with a backup|restore it from a backup") as closed:
+        opened.close()
+    assert "everything" not in str(closed.value)
+
+
+def test_the_log_of_what_was_cut_off_is_kept(path: Path, older: Path, opened: Project) -> None:
+    """What came last is in it: somebody who knows SQLite may get it out."""
+    log = path.with_name(f"{path.name}-wal").read_bytes()
+    assert log
+    truncate(path, older)
+    kept = path.with_name(f"{path.name}-wal.rescued")
+    with pytest.raises(UserError, match=rf"The latest changes are in .*{re.escape(kept.name)}\."):
+        opened.close()
+    assert kept.read_bytes() == log
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
 def test_what_nobody_has_written_to_needs_no_copy(path: Path, older: Path) -> None:

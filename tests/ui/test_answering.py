@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QTimer
+from PySide6.QtGui import QPaintEvent
+from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.answering import CalmTimer
@@ -41,10 +44,64 @@ def test_another_row_is_an_answer_too(controllers: Controllers, qtbot: QtBot) ->
     qtbot.waitUntil(lambda: not is_answering())
 
 
+class Chain(QWidget):
+    """As the row panel: what is shown asks for heights, these for a layout, that for painting."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.painted: list[bool] = []
+        self._heights = QTimer(self, singleShot=True, interval=0)
+        self._heights.timeout.connect(self.update)
+
+    def show_other(self) -> None:
+        QTimer.singleShot(0, self, self._heights.start)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        self.painted.append(is_answering())
+
+
+def test_what_is_painted_after_heights_were_asked_for_is_of_the_answer(
+    controllers: Controllers, qtbot: QtBot
+) -> None:
+    chain = Chain()
+    qtbot.addWidget(chain)
+    chain.show()
+    qtbot.waitExposed(chain)
+    qtbot.waitUntil(lambda: bool(chain.painted))
+    end_answer()
+    chain.painted.clear()
+    controllers.navigation.set_current_row(2)
+    chain.show_other()
+    qtbot.waitUntil(lambda: bool(chain.painted))
+    assert chain.painted[0]
+    qtbot.waitUntil(lambda: not is_answering())
+
+
+def test_what_the_window_waits_for_does_not_give_way(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(giving_way, "MOST_S", 600.0)
+    monkeypatch.setattr(giving_way, "MOST_IN_A_ROW_S", 600.0)
+    worker = WorkerQueue("read")
+    try:
+
+        def read(*, progress: Progress) -> str:
+            giving_way.give_way()
+            return "read"
+
+        end_answer()
+        begin_answer()
+        with qtbot.waitSignal(worker.submit(read, title="on the screen", first=True).finished):
+            pass
+        assert is_answering()
+    finally:
+        end_answer()
+        worker.close()
+
+
 @pytest.fixture
 def long_answer(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An answer that takes as long as the test."""
     monkeypatch.setattr(giving_way, "MOST_S", 60.0)
+    monkeypatch.setattr(giving_way, "MOST_IN_A_ROW_S", 60.0)
     end_answer()
     begin_answer()
     yield

@@ -68,6 +68,18 @@ def test_it_is_said_within_a_moment_and_once(
     assert lost.box is None
 
 
+def test_what_was_written_over_is_not_promised_whole(
+    lost: LostProject, path: Path, controllers: Controllers
+) -> None:
+    path.write_bytes(b"another program's file, of the same name")
+    lost.watch.look()
+    assert lost.box is not None
+    assert lost.box.text() == "Parcels.sce was overwritten by another program while it is open here."
+    assert "keep what can still be read" in lost.box.informativeText()
+    assert "everything" not in lost.box.informativeText()
+    button(lost.box, "Close without saving").click()
+
+
 def test_an_edit_is_refused_and_it_is_said_again(
     qtbot: QtBot, lost: LostProject, path: Path, controllers: Controllers
 ) -> None:

@@ -139,7 +139,7 @@ def looks_like_a_row(header: Sequence[str], rows: Sequence[Sequence[str]]) -> bo
             continue
         if names_a_column(name) and name not in cells:  # "no" may be an answer
             for_header += 3
-        shapes = {_shape(cell) for cell in cells}
+        shapes = {_shape(cell) for cell in set(cells)}
         if all(_is_number(cell) for cell in cells) or (len(shapes) == 1 and re.search("0", min(shapes))):
             like = _is_number(name) if _is_number(cells[0]) else _shape(name) in shapes
             for_row += 2 * like

@@ -14,6 +14,7 @@ from sce_desktop.core.i18n import _, number
 from sce_desktop.core.limits import FREE_WORKBOOK, MAX_FORMAT, MAX_SHEETS, MAX_WORKBOOK_RATIO
 from sce_desktop.core.text import size_text
 from sce_desktop.data.excel.number_formats import GENERAL, NumberFormat, built_in, number_format
+from sce_desktop.data.excel.shared_texts import SharedTexts
 from sce_desktop.data.excel.xlsx_xml import (
     DamagedError,
     Extent,
@@ -21,7 +22,6 @@ from sce_desktop.data.excel.xlsx_xml import (
     RawCell,
     elements,
     extent,
-    shared_texts,
     sheet_rows,
     unescape,
 )
@@ -54,7 +54,8 @@ class Xlsx:
                     self.since_1904 = attributes.get("date1904", "0") in ("1", "true", "on")
         found.sort(key=lambda sheet: sheet[0])  # hidden ones last
         self._sheets = {name: part for _, name, part in reversed(found)}
-        refuse_bomb(path, sum(self._sizes[self._names[part]] for part in set(self._sheets.values())))
+        self._unpacked = sum(self._sizes[self._names[part]] for part in set(self._sheets.values()))
+        refuse_bomb(path, self._unpacked)
         self.sheets = tuple(dict.fromkeys(name for _, name, _ in found))
         kinds = dict(parts.values())
         self._styles, self._shared = kinds.get("styles", ""), kinds.get("sharedStrings", "")
@@ -96,7 +97,7 @@ class Xlsx:
                     )
                 yield number, texts
 
-    def _text(self, cell: RawCell, formats: list[NumberFormat], shared: list[str]) -> str | None:
+    def _text(self, cell: RawCell, formats: list[NumberFormat], shared: SharedTexts) -> str | None:
         value, kind = cell.value, cell.kind
         if value is None:
             return None
@@ -105,9 +106,10 @@ class Xlsx:
                 number = int(value)
             except ValueError:
                 number = -1
-            if not 0 <= number < len(shared):
-                raise DamagedError("a text that is not there")
-            return shared[number]
+            try:
+                return shared.text(number)
+            except HugeError:
+                raise too_much(self.path) from None
         if kind == "n":
             style = 0 if cell.style == "0" else _number(cell.style)
             known = formats[style] if style < len(formats) else GENERAL
@@ -117,15 +119,11 @@ class Xlsx:
         return unescape(value) if kind in ("str", "inlineStr") else value.strip()
 
     @cached_property
-    def _texts(self) -> list[str]:
+    def _texts(self) -> SharedTexts:
         if self._shared not in self._names:
-            return []
+            return SharedTexts(self.path, "")
         self._refuse_bomb(self._shared)
-        with zipfile.ZipFile(self.path) as archive, self._open(archive, self._shared) as stream:
-            try:
-                return shared_texts(stream, self.path.stat().st_size)
-            except HugeError:
-                raise too_much(self.path) from None
+        return SharedTexts(self.path, self._names[self._shared], self._unpacked)
 
     @cached_property
     def _formats(self) -> list[NumberFormat]:

@@ -1,4 +1,4 @@
-"""The XML parts of a workbook as streams: elements, shared texts and the cells of a sheet."""
+"""The XML parts of a workbook as streams: elements and the cells of a sheet."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ from xml.parsers import expat
 from sce_desktop.core.limits import (
     ELEMENTS_A_CELL,
     MAX_ELEMENTS,
-    MAX_SHARED,
     MAX_SHEET_CELL,
     MAX_TOKEN,
-    SHARED_RATIO,
 )
 
 CHUNK = 1 << 18  # bytes
 MAX_COLUMN = 16_384  # XFD
-_TEXT_BYTES = 64  # that a text takes beside its characters
 _ESCAPE = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
 
@@ -90,43 +87,6 @@ def parsed(parser: Any, stream: IO[bytes]) -> Iterator[None]:
         yield
     parser.Parse(b"", True)
     yield
-
-
-def shared_texts(stream: IO[bytes], packed: int) -> list[str]:
-    """Return the texts that cells refer to by number.
-
-    Raises:
-        HugeError: They would take more memory than a file of ``packed`` bytes lets expect.
-    """
-    parser = new_parser()
-    texts: list[str] = []
-    most = max(MAX_SHARED, SHARED_RATIO * packed)
-    size = 0
-    text = _Text(parser)
-    prefix: str | None = None
-
-    def start(name: str, attributes: dict[str, str]) -> None:
-        nonlocal prefix
-        if prefix is None:
-            prefix = name[: len(name) - len(_local(name))]
-        if name == f"{prefix}si":
-            text.pieces = []
-        text.start(name.removeprefix(prefix))
-
-    def end(name: str) -> None:
-        assert prefix is not None
-        text.end(name.removeprefix(prefix))
-        if name == f"{prefix}si":
-            texts.append(unescape("".join(text.pieces)))
-
-    parser.StartElementHandler, parser.EndElementHandler = start, end
-    counted = 0
-    for _piece in parsed(parser, stream):
-        size += sum(map(len, texts[counted:])) + _TEXT_BYTES * (len(texts) - counted)
-        counted = len(texts)
-        if size > most:
-            raise HugeError
-    return texts
 
 
 class _Text:

@@ -38,6 +38,7 @@ class Source:
     selections: list[Selection] = field(default_factory=list)
     codings: list[tuple[str, str, str]] = field(default_factory=list)  # on the whole of it
     notes: list[str] = field(default_factory=list)
+    memo: str = ""
     values: dict[str, str] = field(default_factory=dict)  # by variable
 
 
@@ -141,6 +142,8 @@ class _Reader:
             if self._codable[-1][0]:
                 label = self.found.labels[place]
                 self.found.labels[place] = Label(label.name, description=text, colour=label.colour)
+        elif name == "Description" and self._path[-2:] == ["Sources", "TextSource"] and self._source:
+            self._source.memo = text
         elif name == "PlainTextContent" and parent == "TextSource" and self._source is not None:
             self._source.text = text
         elif name == "PlainTextContent" and parent == "Note" and self._note:

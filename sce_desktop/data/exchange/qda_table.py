@@ -98,6 +98,8 @@ class QdaTable(Table):
             own = list(_parts(source, text))
             parts = parts or any(start or end < len(text) for start, end, _codings in own)
             notes = [found.notes.get(note, "") for note in dict.fromkeys(source.notes)]
+            if source.memo and source.memo not in notes:
+                notes.insert(0, source.memo)
             # Parts may overlap, and each has what is said of the whole: a small file fills gigabytes so.
             beside = sum(map(len, notes)) + sum(map(len, source.values.values()))
             characters += sum(end - start + beside for start, end, _codings in own)
@@ -171,9 +173,11 @@ def _row(
     codings: Sequence[_Coding],
 ) -> Incoming:
     data: dict[str, Any] = {_SOURCE: source.name, _START: str(start), _END: str(end)}
+    # A tool that it went through says its own name, and keeps that of the user.
+    ours = found.origin == ORIGIN or OWN in found.users.values()
     none = False
     for variable, value in source.values.items():
-        if found.origin == ORIGIN and found.variables.get(variable) == NONE_OF_THESE:
+        if ours and found.variables.get(variable) == NONE_OF_THESE:
             none = True
         elif name := columns.get(variable):
             data[name] = value
@@ -185,7 +189,7 @@ def _row(
             given.setdefault(found.users.get(user, ""), {})[name] = None
             row.decided_at = max(row.decided_at, moment)
     row.given = [(who, tuple(labels)) for who, labels in given.items()]
-    if found.origin == ORIGIN:
+    if ours:
         own: Names | None = next((labels for who, labels in row.given if who == OWN), () if none else None)
         row.from_project, row.own = True, own
         row.given = [(who, labels) for who, labels in row.given if who != OWN]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 import zipfile
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 from xml.sax.saxutils import escape, quoteattr
@@ -146,35 +147,37 @@ def _source(
     project: ExchangeProject, row: ExchangeRow, source: str, users: dict[str, str], notes: list[str]
 ) -> str:
     given: list[tuple[str, Names]] = [(OWN, row.labels or ()), *row.others]
-    codings = []
+    selections = []
     known = {label.name for label in project.labels}
     for who, labels in given:
         labels = tuple(name for name in labels if name in known)  # a code of another annotator's has no entry
-        if labels:
-            users.setdefault(who, guid(project.name, "user", who))
-        for name in labels:
-            moment = (
-                f" creationDateTime={_attribute(row.decided_at)}" if who == OWN and row.decided_at else ""
-            )
-            codings.append(
-                f'<Coding guid="{guid(source, who, name)}" creatingUser="{users[who]}"{moment}>'
-                f'<CodeRef targetGUID="{code_guid(project.name, name)}"/></Coding>\n'
-            )
+        if not labels:
+            continue
+        user = users.setdefault(who, guid(project.name, "user", who))
+        moment = f" creationDateTime={_attribute(row.decided_at)}" if who == OWN and row.decided_at else ""
+        codings = "".join(
+            f'<Coding guid="{guid(source, who, name)}" creatingUser="{user}"{moment}>'
+            f'<CodeRef targetGUID="{code_guid(project.name, name)}"/></Coding>\n'
+            for name in labels
+        )
+        # A selection for each annotator: QualCoder takes whoever selected a text for whoever coded it.
+        selections.append(
+            f'<PlainTextSelection guid="{guid(source, "all", who)}" startPosition="0" '
+            f'endPosition="{len(row.text)}" creatingUser="{user}"{moment}>\n{codings}</PlainTextSelection>\n'
+        )
     parts = [
         f'<TextSource guid="{source}" name={_attribute(f"row {row.number}")} '
         f'plainTextPath="internal://{source}.txt" creatingUser="{users[OWN]}">\n'
     ]
-    if codings:
-        parts.append(
-            f'<PlainTextSelection guid="{guid(source, "all")}" startPosition="0" '
-            f'endPosition="{len(row.text)}" creatingUser="{users[OWN]}">\n{"".join(codings)}'
-            "</PlainTextSelection>\n"
-        )
+    if row.note:  # as the memo of the source, too: QualCoder takes no note of a whole source
+        parts.append(f"<Description>{_text(row.note)}</Description>\n")
+    parts += selections
     if row.note:
         note = guid(source, "note")
         parts.append(f'<NoteRef targetGUID="{note}"/>\n')
         notes.append(
-            f'<Note guid="{note}" name={_attribute(f"row {row.number}")} creatingUser="{users[OWN]}">'
+            f'<Note guid="{note}" name={_attribute(f"row {row.number}")} creatingUser="{users[OWN]}" '
+            f"creationDateTime={_attribute(row.decided_at or _now())}>"  # QualCoder imports none without
             f"<PlainTextContent>{_text(row.note)}</PlainTextContent></Note>\n"
         )
     values: list[tuple[int, Any]] = [
@@ -190,6 +193,10 @@ def _source(
                 f"<TextValue>{_text(cell)}</TextValue></VariableValue>\n"
             )
     return "".join([*parts, "</TextSource>\n"])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _text(value: str) -> str:

@@ -26,6 +26,7 @@ from torch import Tensor
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.i18n import _
 from sce_desktop.data.atomic import replacing
 from sce_desktop.ml.encoder.embedder import digest, readable
@@ -39,7 +40,7 @@ MAX_TOKENS = 64
 """How far a text is read."""
 CHARACTERS = 6 * MAX_TOKENS
 """Beyond, a text is not even tokenised: an English token has four to five characters."""
-ROWS = 2048
+ROWS = 256
 """Texts at once."""
 
 
@@ -101,6 +102,7 @@ class StaticVectors:
         """Return the vectors (n, d) of ``texts``; of a text without tokens zeros."""
         out = np.empty((len(texts), self.dim), np.float32)
         for start in range(0, len(texts), ROWS):
+            give_way()
             numbers, starts = self.token_ids(texts[start : start + ROWS])
             means = F.embedding_bag(
                 torch.from_numpy(numbers), self._table, torch.from_numpy(starts), mode="mean"

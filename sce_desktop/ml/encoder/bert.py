@@ -133,15 +133,15 @@ class EncoderLayer(nn.Module):
 
     def finish(self, x: Tensor, attended: Tensor) -> Tensor:
         """Apply what follows the attention: output map, residual, feed-forward, residual."""
-        _give_way(x)
+        give_way_on_cpu(x)
         x = self.norm_attention(x + F.dropout(self.out(attended), self.dropout, self.training))
         h = F.gelu(self.up(x), approximate=self.approximate)
-        _give_way(x)
+        give_way_on_cpu(x)
         h = self.down(h)
         return self.norm_output(x + F.dropout(h, self.dropout, self.training))
 
 
-def _give_way(x: Tensor) -> None:
+def give_way_on_cpu(x: Tensor) -> None:
     """Leave the processor to the window while it answers a key: a batch takes as long as several keys.
 
     Torch lets go of Python's lock, but two threads of one core slow each other down as well.
@@ -233,7 +233,7 @@ class TextEncoder(nn.Module):
         masks = [self.seen(length) for length, _ in runs]
         for layer in self.layers:
             assert isinstance(layer, EncoderLayer)
-            _give_way(x)
+            give_way_on_cpu(x)
             parts = layer.qkv(x).split(cuts)
             attended = [
                 layer.attend(*layer.split(part.view(count, length, -1)), mask).flatten(0, 1)

@@ -36,7 +36,7 @@ WINDOW_CHARACTERS = 1_000_000
 """Texts that are tokenised and sorted by length together, no more of either: tokens need far more memory."""
 CHARACTERS_READ = 1_000_000
 """A longer text is not even tokenised beyond: no model reads that far."""
-TOKENS_PER_BATCH = {"cpu": 2048, "cuda": 65536, "mps": 16384}
+TOKENS_PER_BATCH = {"cpu": 768, "cuda": 65536, "mps": 16384}
 WINDOWS_AHEAD = 2
 """That are tokenised, each in a thread of its own, while a GPU works, where words cannot be looked up."""
 BATCHES_AHEAD = 8

@@ -18,12 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.ml.hub.tokenizer_check import encode
 
 MOST_WORDS = 300_000
 """Words that are kept; beyond, all are forgotten."""
 LONGEST_WORD = 40
 """Longer ones are not kept: they rarely come again."""
+AT_ONCE = 2_000
+"""Words, at most, that do not wait while another thread looks many up: the window asks for a few rows."""
 _SPACES = "\n\t\r"
 _FIRST = 1 << 16  # tokens that there is room for at first
 
@@ -94,11 +97,16 @@ class WordTokens:
         Raises:
             UserError: The tokenizer gives up on a word.
         """
-        split = [_words(text) for text in texts]
+        split = [_words(text) for text in giving_way(texts)]
         words = list(chain.from_iterable(split))
         counts = np.fromiter(map(len, split), np.int64, len(split))
-        with self._lock:
-            ids, sizes = self._looked_up(words)
+        if self._lock.acquire(blocking=len(words) > AT_ONCE):
+            try:
+                ids, sizes = self._looked_up(words)
+            finally:
+                self._lock.release()
+        else:
+            ids, sizes = self._tokenised(words)
         if not len(counts):
             none = np.empty(0, np.int64)
             return TokenRuns(ids, none, none, none)
@@ -136,26 +144,28 @@ class WordTokens:
         """Tokenise ``words``."""
         if not words:
             return
-        read = encode(self._tokenizer, words, self._name, special=False)
-        tokens = [
-            list(chain(one.ids, *(piece.ids for piece in one.overflowing))) if one.overflowing else one.ids
-            for one in read
-        ]
-        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        total, first = int(sizes.sum()), self._sizes_used
+        ids, sizes = self._tokenised(words)
+        total, first = len(ids), self._sizes_used
         self._tokens = _with_room(self._tokens, self._used + total)
         self._starts, self._sizes = (
             _with_room(array, first + len(words)) for array in (self._starts, self._sizes)
         )
-        self._tokens[self._used : self._used + total] = np.fromiter(
-            chain.from_iterable(tokens), np.int32, total
-        )
+        self._tokens[self._used : self._used + total] = ids
         ours = slice(first, first + len(words))
         self._sizes[ours] = sizes
         self._starts[ours] = self._used + np.cumsum(sizes) - sizes
         self._known |= zip(words, range(first, first + len(words)), strict=True)
         self._used += total
         self._sizes_used += len(words)
+
+    def _tokenised(self, words: list[str]) -> tuple[TokenIds, NDArray[np.int64]]:
+        """Return what `_looked_up` does, by the tokenizer alone."""
+        tokens = [
+            list(chain(one.ids, *(piece.ids for piece in one.overflowing))) if one.overflowing else one.ids
+            for one in encode(self._tokenizer, words, self._name, special=False)
+        ]
+        sizes = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        return np.fromiter(chain.from_iterable(tokens), np.int32, int(sizes.sum())), sizes
 
     def _forget(self) -> None:
         self._known = {}

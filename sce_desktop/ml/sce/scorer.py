@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from torch import Tensor
 
-from sce_desktop.ml.encoder.bert import EncoderLayer
+from sce_desktop.ml.encoder.bert import EncoderLayer, give_way_on_cpu
 from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed
 
 TOKENS_PER_BATCH = {"cpu": 768, "cuda": 65536, "mps": 16384}
@@ -86,6 +86,7 @@ class SharedScorer(Scorer):
         """Return e_0.e_k (B, K) and e_0 (B, d)."""
         x = self.head.query_input(q)
         for layer, seen in self.layers:
+            give_way_on_cpu(x)
             if seen.into is None or seen.out_of is None:
                 d = x.shape[-1]
                 text = F.linear(x, layer.qkv.weight[:d], layer.qkv.bias[:d])
@@ -95,7 +96,10 @@ class SharedScorer(Scorer):
                 logits = F.linear(x, seen.into, seen.into_bias).view(len(x), layer.heads, -1)
                 weights = logits.softmax(-1).flatten(1)
                 x = layer.norm_attention(x + F.linear(weights, seen.out_of, layer.out.bias))
-                x = layer.norm_output(x + layer.down(F.gelu(layer.up(x), approximate=layer.approximate)))
+                give_way_on_cpu(x)
+                h = F.gelu(layer.up(x), approximate=layer.approximate)
+                give_way_on_cpu(x)
+                x = layer.norm_output(x + layer.down(h))
         return Passed(x @ self.labels_out.T, x)
 
 

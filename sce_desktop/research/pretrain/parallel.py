@@ -6,7 +6,6 @@ import logging
 import multiprocessing
 import os
 import signal
-import tempfile
 import threading
 import traceback
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from sce_desktop.ml.parallel.threads import threads_each
 from sce_desktop.research.pretrain.config import PretrainConfig
 from sce_desktop.research.pretrain.ranks import Ranks
 from sce_desktop.research.pretrain.train import Trainer
+from sce_desktop.temporary import temporary_folder
 
 _POLL_S = 0.2
 _log = logging.getLogger(__name__)
@@ -60,8 +60,8 @@ def led(trainer: Trainer, followers: Followers, progress: Progress) -> Iterator[
     count, threads = len(followers.devices), torch.get_num_threads()
     # On a GPU more threads of the processor only wait for each other, beside those who draw batches.
     share = 1 if trainer.device.type == "cuda" else max(1, threads // count)
-    with tempfile.TemporaryDirectory(prefix="sce-desktop-") as folder:
-        meeting = Path(folder) / "meeting"
+    with temporary_folder() as folder:
+        meeting = folder / "meeting"
         processes: list[Any] = []
         pipes: list[Connection] = []
         try:

@@ -14,6 +14,7 @@ from typing import Final
 import numpy as np
 import sqlalchemy as sa
 
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import rows
 from sce_desktop.store.file.database import raw
@@ -86,6 +87,7 @@ def _at_once(connection: sa.Connection, ids: Ids, layout: rows.Shape) -> RowColu
         return None
     places = ends.tolist()
     of_rows = [texts[start:end] for start, end in zip([0, *places], places, strict=False)]
+    give_way()
     columns = _columns(cells, of_rows, layout)
     return None if columns is None else RowColumns(columns, of_rows)
 
@@ -96,6 +98,7 @@ def _columns(cells: str, texts: Sequence[str], layout: rows.Shape) -> tuple[Sequ
         found = read_json(f"[{cells}]")
     except Malformed:
         return None
+    give_way()
     width = len(layout.columns)
     if len(found) != len(texts) or not {list}.issuperset(map(type, found)):
         return None

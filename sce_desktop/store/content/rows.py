@@ -110,7 +110,7 @@ def fetch(connection: sa.Connection, ids: Ids) -> list[Row]:
 def texts(connection: sa.Connection, ids: Ids) -> list[str]:
     """Return the texts of ``ids`` in their order. KeyError if one does not exist."""
     records = raw(connection).execute(f"SELECT id, text FROM rows WHERE {_AMONG}", (json_ids(ids),))
-    found: dict[int, str] = dict(checked("rows", ("id", "text"), records.fetchall()))
+    found: dict[int, str] = dict(giving_way(checked("rows", ("id", "text"), records.fetchall())))
     return _in_order(connection, found, ids)
 
 

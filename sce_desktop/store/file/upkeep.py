@@ -12,13 +12,14 @@ from typing import Final
 from sce_desktop import paths
 from sce_desktop.core import private
 from sce_desktop.core.errors import RescuedProject, UserError
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.content import rows
 from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.file.failures import known_failures
 from sce_desktop.store.file.placing import new_file
+from sce_desktop.store.file.watched import OVERWRITTEN
 from sce_desktop.store.repair import contents
 
 _BACKUP_PAGES: Final = 2_000  # 8 MB between two looks at cancel
@@ -62,6 +63,11 @@ def _source(database: Database) -> Iterator[sqlite3.Connection]:
             yield raw(connection)
 
 
+def lost_in_part(database: Database) -> bool:
+    """Whether another program wrote over the file of a project: a copy of it may miss what was there."""
+    return database.lost() == _(OVERWRITTEN)
+
+
 def rescue(database: Database) -> UserError:
     """Save what a project holds whose file is `Database.lost`, and say in a sentence where that is."""
     path, lost = database.path, database.lost()
@@ -86,16 +92,14 @@ def rescue(database: Database) -> UserError:
         except (UserError, OSError, sqlite3.Error) as error:
             why = why or str(error)
         else:
-            return RescuedProject(
-                path,
-                copy,
-                _(
-                    "{name} {problem} while it was open: everything saved in it is now in {copy}.",
-                    name=path.name,
-                    problem=lost,
-                    copy=copy,
-                ),
-            )
+            if lost == _(OVERWRITTEN):  # some of what was read came from whoever wrote over it
+                template = N_(
+                    "{name} {problem} while it was open: what could still be read is now in {copy}. "
+                    "Compare it with a backup."
+                )
+            else:
+                template = N_("{name} {problem} while it was open: everything saved in it is now in {copy}.")
+            return RescuedProject(path, copy, _(template, name=path.name, problem=lost, copy=copy))
     log, kept = (path.with_name(f"{path.name}-wal{ending}") for ending in ("", ".rescued"))
     with contextlib.suppress(OSError):
         private.make_file(kept)

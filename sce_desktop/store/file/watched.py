@@ -19,6 +19,13 @@ _HEADER_BYTES: Final = 100
 
 def lost_sentence(path: Path, what: str) -> str:
     """Say that the project ``path`` is lost; ``what``: see `WatchedFile.problem`."""
+    if what == _(OVERWRITTEN):
+        return _(
+            "{name} {problem} while it is open here, so it can no longer be saved. Save the project under"
+            " another name to keep what can still be read.",
+            name=path.name,
+            problem=what,
+        )
     return _(
         "{name} {problem} while it is open here, so it can no longer be saved. Save the project under"
         " another name to keep everything.",

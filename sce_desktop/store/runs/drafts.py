@@ -8,8 +8,8 @@ probabilities of the few rows that are looked at are computed when somebody look
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 import numpy as np
@@ -20,11 +20,13 @@ from sce_desktop.core import scoring
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores
+from sce_desktop.store.runs.runs import RowScore
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
 
 Predict = Callable[[Sequence[str]], Scores | None]
 """Makes draft scores of texts, for any thread; None once the model is not there any more."""
 _NONE_FROM: Final = 0.5
+MOST_MADE: Final = 4_096  # rows whose scores are kept; the window asks for a row again at every key
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,6 +39,35 @@ class Draft:
     confidence: NDArray[np.float16]
     margin: NDArray[np.float16]
     none: NDArray[np.bool_]
+    made: dict[int, tuple[str, RowScore]] = field(default_factory=dict)
+    """Scores of rows that were looked at, with the text they are of."""
+
+    def scores(self, texts: Mapping[int, str]) -> dict[int, RowScore]:
+        """Return scores of non-blank ``texts`` by row id; nothing once the model is not there any more."""
+        made = {row_id: self.made.get(row_id) for row_id in texts}
+        found = {row_id: kept[1] for row_id, kept in made.items() if kept and kept[0] == texts[row_id]}
+        missing = [row_id for row_id in texts if row_id not in found]
+        if not missing:
+            return found
+        scores = self.predict([texts[row_id] for row_id in missing])
+        if scores is None:
+            return {}
+        probabilities = np.asarray(scores.probabilities, np.float32)
+        best, confidence, margin = scoring.top(probabilities)
+        new = {
+            row_id: RowScore(
+                probabilities[at],
+                None if scores.none is None else float(scores.none[at]),
+                int(best[at]),
+                float(confidence[at]),
+                float(margin[at]),
+            )
+            for at, row_id in enumerate(missing)
+        }
+        if len(self.made) + len(new) > MOST_MADE:
+            self.made.clear()
+        self.made.update((row_id, (texts[row_id], score)) for row_id, score in new.items())
+        return found | new
 
     def add(self, row_ids: IdArray, scores: Scores) -> None:
         """Take ``scores`` of ``row_ids`` (n,)."""

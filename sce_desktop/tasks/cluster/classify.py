@@ -7,12 +7,11 @@ later call with the same settings goes on from there.
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 from sce_desktop.core.annotations import Label
@@ -34,6 +33,7 @@ from sce_desktop.tasks.scoring.foreign import ForeignTexts
 from sce_desktop.tasks.scoring.joint import check_joint, fit_transductive
 from sce_desktop.tasks.scoring.models import Loaded, ModelSource, labels_for, load_models, precision_of
 from sce_desktop.tasks.tables.columns import beside, elsewhere, find_columns, report_doubts
+from sce_desktop.temporary import temporary_folder
 
 _LEAST_PART_BYTES = 50_000
 _MOST_TEXTS = 50_000
@@ -106,8 +106,8 @@ def classify_on_cluster(
     known = folder.check(force=force)
     progress.report(0, None, stage=_("looking at the files"))
     files = sources(place)
-    with tempfile.TemporaryDirectory(prefix="sce-desktop-") as name:
-        table = look(files[0], options or TableOptions(), Path(name))
+    with temporary_folder() as place_here:
+        table = look(files[0], options or TableOptions(), place_here)
     report_doubts(table, progress)
     texts_at = find_columns(table.columns, list(text_columns), progress, hint=elsewhere(table))
     if labels:

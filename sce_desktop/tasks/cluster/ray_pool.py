@@ -13,10 +13,8 @@ import logging
 import math
 import os
 import secrets
-import shutil
 import signal
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.parallel.pool import Opener, cores
+from sce_desktop.temporary import make_folder, remove_folder
 
 AHEAD = 2
 """Tasks that an actor holds."""
@@ -84,7 +83,7 @@ class RayCluster:
 
     def __init__(self, wish: RayWish) -> None:
         self.wish = wish
-        self._folder: str | None = None
+        self._folder: Path | None = None
         self._at_work: RayPool | None = None
 
     def __enter__(self) -> RayCluster:
@@ -120,9 +119,9 @@ class RayCluster:
         if self.wish.address:
             ray.init(address=self.wish.address, **quiet)
             return
-        self._folder = tempfile.mkdtemp(prefix="sce-ray-")
+        self._folder = make_folder(for_sockets=True)
         # Registered before Ray does, so that it runs after: what a failed start leaves writes until then.
-        atexit.register(shutil.rmtree, self._folder, ignore_errors=True)
+        atexit.register(remove_folder, self._folder)
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it keeps one in the user's home
         # Ray's workers give way to everything else that runs (15); those of `WorkerPool` do not.
         os.environ.setdefault("RAY_worker_niceness", "0")
@@ -132,7 +131,7 @@ class RayCluster:
             num_cpus=max(cores(), math.ceil(self.wish.workers * self.wish.cpus)),
             include_dashboard=False,
             object_store_memory=_OBJECT_STORE,
-            _temp_dir=self._folder,
+            _temp_dir=str(self._folder),
             **loopback,
             **quiet,
         )
@@ -145,8 +144,8 @@ class RayCluster:
 
     def _remove(self) -> None:
         if self._folder is not None:
-            _end_processes_of(self._folder)
-            shutil.rmtree(self._folder, ignore_errors=True)
+            _end_processes_of(str(self._folder))
+            remove_folder(self._folder)
             self._folder = None
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +20,7 @@ from sce_desktop.tasks.cluster.manifest import ResultFolder
 from sce_desktop.tasks.cluster.parts import Part, open_part
 from sce_desktop.tasks.scoring.blocks import BlockPlan, BlockScorer, ScoredBlock
 from sce_desktop.tasks.scoring.languages import EvenSample
+from sce_desktop.temporary import temporary_folder
 
 _SAMPLED = 20
 """Texts of a part by which its languages are told."""
@@ -119,8 +119,7 @@ class PartScorer:
     def __call__(self, part: Part) -> PartReport:
         """Write the result of ``part``, whole or not at all, and say what it came to."""
         plan, tally = self.plan, _Tally()
-        with tempfile.TemporaryDirectory(prefix="sce-desktop-") as name:
-            folder = Path(name)
+        with temporary_folder() as folder:
             table = plan.reading.open(part, folder)
             target = self._folder.target(part, folder)
             write_table(
@@ -194,8 +193,8 @@ class Survey:
         return self._look
 
     def _look(self, part: Part) -> tuple[tuple[str, ...], list[str]]:
-        with tempfile.TemporaryDirectory(prefix="sce-desktop-") as name:
-            table = open_part(part, self.options, Path(name))
+        with temporary_folder() as folder:
+            table = open_part(part, self.options, folder)
             if not self.sampled:
                 return table.columns, []
             from sce_desktop.ml.transductive import sample

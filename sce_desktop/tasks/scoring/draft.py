@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 DRAFT_FROM = 1_000
 """Rows without a score; with fewer the model itself is soon through."""
-_BATCH = 4_096
+_BATCH = 2_048
 _SAMPLE = 200
 _MOST_KNOWN = 0.5
 """Share of rows with a text vector in the cache: with more the model is fast, as after a label edit."""

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.labels import label_key, look_alikes
 from sce_desktop.core.lists import begins_as_list, from_list, is_list
@@ -238,6 +239,7 @@ class ModelColumns:
         made: list[Column] = []
         columns = self._columns(found.scores) if len(found.scores) else [[] for _ in self.header]
         for place, column in enumerate(columns):
+            give_way()
             if isinstance(column, np.ndarray):
                 values = np.zeros(len(present), np.float32)
                 values[present] = column

@@ -12,7 +12,7 @@ import numpy as np
 from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.blank import is_blank
-from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowQuery, RowState
@@ -51,7 +51,7 @@ HOLD_ABOUT = (".xlsx", ".parquet")
 BY_COLUMN = (".csv", ".tsv", ".parquet")
 """Kinds of tables that are written by column, in a fraction of the time."""
 
-_CHUNK_ROWS = 5000
+_CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
 _FIRST_ROWS = 500  # which come alone: whoever waits sees sooner that it goes on
 _NO_MARKS = RowMarks(0)
 
@@ -256,12 +256,14 @@ class _Sheet:
     def columns(self, ids: IdArray) -> Columns:
         """Return the same by column, texts as they are."""
         found = self._project.row_columns(ids)
+        give_way()
         annotations = self._project.annotations(ids)
         columns: list[Column] = [*found.columns, *self._decided_columns(ids, annotations)]
         for run, model in zip(self._runs, self.models, strict=True):
+            give_way()
             scores = self._project.scores_of_rows(run.id, ids)
             blank = np.zeros(len(ids), np.bool_)
-            for place in np.flatnonzero(~scores.present).tolist():
+            for place in giving_way(np.flatnonzero(~scores.present).tolist()):
                 blank[place] = is_blank(found.texts[place])
             columns += model.columns(scores, blank)
         if self._final is not None:
@@ -271,6 +273,7 @@ class _Sheet:
     def _decided_columns(self, ids: IdArray, annotations: Mapping[int, Annotation]) -> list[list[OutCell]]:
         """Return the columns of decisions and marks, most rows of which have none at first."""
         columns = [[cell] * len(ids) for cell in self._decided(None, _NO_MARKS)]
+        give_way()
         marks = self._project.marks(ids)
         if annotations or marks:
             for place, row_id in enumerate(giving_way(ids.tolist())):

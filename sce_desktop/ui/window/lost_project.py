@@ -102,12 +102,17 @@ class LostProject(QObject):
         box.setWindowTitle(_("Project file lost"))
         box.setTextFormat(Qt.TextFormat.PlainText)
         box.setText(_("{name} {problem} while it is open here.", name=project.path.name, problem=found))
-        box.setInformativeText(
-            _(
+        if project.lost_in_part():
+            advice = _(
+                "Nothing more can be saved in it. Save the project under another name to keep what can "
+                "still be read, and compare that with a backup."
+            )
+        else:
+            advice = _(
                 "Nothing more can be saved in it. "
                 "Save the project under another name to keep everything, up to your last label."
             )
-        )
+        box.setInformativeText(advice)
         save = box.addButton(_("Save as…"), QMessageBox.ButtonRole.AcceptRole)
         drop = box.addButton(_("Close without saving"), QMessageBox.ButtonRole.DestructiveRole)
         later = box.addButton(_("Not now"), QMessageBox.ButtonRole.RejectRole)
