@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -82,7 +83,7 @@ class RowQuery:
     search: str = ""  # as typed into the search box: words, phrases, columns; see `core.search_terms`
     pattern: str = ""  # regular expression that the row's text must match somewhere, letter case aside
     cells: tuple[CellFilter, ...] = ()  # all of these
-    among: tuple[int, ...] | None = None  # only these rows: a selection on the map, similar rows, a sample
+    among: Sequence[int] | None = None  # only these rows: a selection on the map, similar rows, a sample
     duplicate: bool | None = None  # True: another row has exactly the same text; False: none has
     state: RowState = RowState.ANY
     label_ids: tuple[int, ...] = ()  # annotated with any of these
