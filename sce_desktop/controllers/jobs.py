@@ -213,6 +213,8 @@ class WorkerQueue(QObject):
         self._catch_up_soon = QTimer(self, singleShot=True, interval=CATCH_UP_MS)
         self._catch_up_soon.timeout.connect(self._catch_up)
         self._posted.connect(self._on_posted, Qt.ConnectionType.QueuedConnection)
+        self._holding = False
+        self._kept: list[tuple[int, int, Work]] = []  # quiet work that waits for `release`
         self._held: list[tuple[int, str, object]] = []  # what was posted while the window answers
         self._later = QTimer(self, singleShot=True, interval=LATER_MS)
         self._later.timeout.connect(self._take_held)
@@ -252,9 +254,25 @@ class WorkerQueue(QObject):
         work = Work(next(self._numbers), fn, args, keywords, first)
         job = Job(work, title, self, quiet=quiet, first=first)
         self._jobs[work.id] = job
-        self._waiting.put((0 if first else 1, work.id, work))
+        entry = (0 if first else 1, work.id, work)
+        if self._holding and quiet and not first:
+            self._kept.append(entry)
+        else:
+            self._waiting.put(entry)
         self.jobSubmitted.emit(job)
         return job
+
+    def hold(self) -> None:
+        """Begin no quiet job that is submitted from here on, but for those that go first, until `release`."""
+        self._holding = True
+
+    @Slot()
+    def release(self) -> None:
+        """Begin what `hold` has kept back. Harmless when repeated."""
+        self._holding = False
+        kept, self._kept = self._kept, []
+        for entry in kept:
+            self._waiting.put(entry)
 
     @Slot()
     def cancel_all(self) -> None:

@@ -229,6 +229,7 @@ class Projects(QObject):
 
     def _switch(self, project: Project, warnings: list[str], *, score: bool, tone: Tone) -> None:
         self._close_now()
+        self._workspace.hold_quiet_work()
         self._workspace.project = project
         self._workspace.label_set = project.label_set()
         self._workspace.follow_threshold()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -82,7 +83,7 @@ class RowQuery:
     search: str = ""  # as typed into the search box: words, phrases, columns; see `core.search_terms`
     pattern: str = ""  # regular expression that the row's text must match somewhere, letter case aside
     cells: tuple[CellFilter, ...] = ()  # all of these
-    among: tuple[int, ...] | None = None  # only these rows: a selection on the map, similar rows, a sample
+    among: Sequence[int] | None = None  # only these rows: a selection on the map, similar rows, a sample
     duplicate: bool | None = None  # True: another row has exactly the same text; False: none has
     state: RowState = RowState.ANY
     label_ids: tuple[int, ...] = ()  # annotated with any of these
@@ -114,12 +115,29 @@ class RowQuery:
         in_question = self.order not in (RowOrder.FILE, RowOrder.COLUMN) and self.among is None
         return False if self.blank is None and in_question else self.blank
 
+    @property
+    def scored_by(self) -> frozenset[int]:
+        """The runs whose scores of every row the answer needs."""
+        found = set[int]()
+        if self.run_id is not None and (self._asks_run or self.final is not None):
+            found.add(self.run_id)
+        if self.compare is not None and self._compares:
+            found.update(self.compare)
+        return frozenset(found)
+
+    @property
+    def _asks_run(self) -> bool:
+        by_score = self.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
+        return by_score or bool(self.predicted_ids) or self.confidence is not None
+
+    @property
+    def _compares(self) -> bool:
+        return self.disagree is not None or self.order is RowOrder.DISAGREE
+
     def __post_init__(self) -> None:
-        needs_run = bool(self.predicted_ids) or self.confidence is not None
-        needs_run |= self.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN, RowOrder.PREDICTED, RowOrder.RARE)
-        if needs_run and self.run_id is None:
+        if self._asks_run and self.run_id is None:
             raise ValueError("a filter or an order by scores needs run_id")
-        if (self.disagree is not None or self.order is RowOrder.DISAGREE) and self.compare is None:
+        if self._compares and self.compare is None:
             raise ValueError("a filter or an order by disagreement needs compare")
         if self.order is RowOrder.COLUMN and self.order_column is None:
             raise ValueError("an order by a column needs order_column")

@@ -253,12 +253,14 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         return found if compact else found.astype(np.int64, copy=False)
 
     def must_read(self, query: RowQuery) -> bool:
-        """Whether `row_ids` would have to read a column, the length or the hash of every row."""
+        """Whether `row_ids` would have to read a column, scores, the length or the hash of every row."""
         wanted = {cell.column for cell in query.cells if cell.low or cell.high}
         if query.order is RowOrder.COLUMN and query.order_column is not None:
             wanted.add(query.order_column)
         with self._database.read() as connection:
             if query.duplicate is not None and not self._columns.knows_repeated(connection):
+                return True
+            if not all(self._scored.knows(connection, run_id) for run_id in query.scored_by):
                 return True
             unknown = any(not self._columns.knows(connection, column) for column in wanted)
             return unknown or (query.order is RowOrder.LENGTH and not self._columns.knows(connection, None))

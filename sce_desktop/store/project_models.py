@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ChangeKind, Label
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray, true_places
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import FinalSource
 from sce_desktop.core.runs import KeptModel, ModelKind, Run, Scores
@@ -86,6 +87,21 @@ class ModelMethods:
         """Return best label, confidence and margin (n,) of every scored row, in file order."""
         with self._database.read() as connection:
             return runs.arrays(self._scored.get(connection, run_id))
+
+    def confident_rows(self, run_id: int, least: float) -> tuple[IdArray, NDArray[np.integer[Any]]]:
+        """Return the rows (n,) in file order whose best label has a confidence of ``least``, and its place.
+
+        Few of many rows: nothing is made of the others.
+        """
+        with self._database.read() as connection:
+            found = self._scored.get(connection, run_id)
+        ids = true_places((found.top >= 0) & (found.confidence >= np.float32(least)))
+        return ids, found.top[ids]
+
+    def first_scored(self, run_id: int) -> IdArray:
+        """Return the first row (1,) in file order that a run has scored; (0,) if there is none."""
+        with self._database.read() as connection:
+            return runs.first_scored(connection, run_id)
 
     def unfitting_ids(self, run_id: int) -> IdArray:
         """Return the rows about which a run says that no label fits, in file order."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from dataclasses import replace
 from functools import partial
@@ -16,6 +17,7 @@ from tests.benchmarks.large_project import COMMON_WORD, RARE_WORD
 from tests.benchmarks.large_window import Driver
 
 MILLION: Final = 1_000_000
+BRIEF: Final = "SCE_DESKTOP_BENCH_BRIEF"  # set: accepting is stopped and not done, which takes minutes
 VECTORS: Final = 50_000  # rows that have one, for the map
 
 
@@ -228,7 +230,8 @@ def accepting(driver: Driver, _folder: Path) -> None:
         found.show()
 
     title = _("Accepting predictions")
-    for stop in (True, False):
+    brief = os.environ.get(BRIEF) is not None
+    for stop in (True,) if brief else (True, False):
         opened: list[AcceptDialog] = []
         driver.act("accept: dialog", partial(dialog, opened), lambda _start, opened=opened: opened)
         driver.act(
@@ -252,6 +255,8 @@ def accepting(driver: Driver, _folder: Path) -> None:
                 at_once=True,
             )
         shown.done(0)
+    if brief:
+        return
     edits = controllers.workspace.workers.edits
     for what, turn in (("undo", controllers.edits.undo), ("redo", controllers.edits.redo)):
         driver.act(
@@ -339,7 +344,10 @@ def exporting(driver: Driver, folder: Path) -> None:
 
 
 def editing(driver: Driver, _folder: Path) -> None:
-    """Edit a label: until the table has its name. The scoring that follows is stopped."""
+    """Edit a label: until the table has its name, then until the model has scored what is on the screen.
+
+    Scoring the other rows is stopped there. Without a model the name alone is waited for.
+    """
     controllers = driver.program.controllers
     for number in range(driver.times):
         labels = list(controllers.workspace.labels)
@@ -349,7 +357,20 @@ def editing(driver: Driver, _folder: Path) -> None:
             named = controllers.workspace.labels[0].name == name
             return named and driver.shown(start)
 
-        driver.act("label edit", lambda labels=labels: controllers.edits.set_labels(labels), edited)
+        def scored(name: str = labels[0].name) -> bool:
+            first, last = driver.view.table.shown_places()
+            rows = [driver.view.model.row_at(place) for place in range(first, last + 1)]
+            found = [row.scores[0] for row in rows if row is not None and row.scores]
+            return len(found) == last + 1 - first and all(
+                one is not None and not one.stale and one.run.labels[0].name == name for one in found
+            )
+
+        driver.act(
+            "label edit, then to scores on the screen",
+            lambda labels=labels: controllers.edits.set_labels(labels),
+            edited,
+            whole=scored if controllers.scorer.ready else None,
+        )
         controllers.scorer.stop()
         driver.until(lambda: controllers.scorer.job is None)
 

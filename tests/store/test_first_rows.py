@@ -12,7 +12,7 @@ import pytest
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import ordering, select
+from sce_desktop.store.content import first_rows, ordering
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import scored
 from tests.store.conftest import fill, use_labels
@@ -115,11 +115,63 @@ def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
     assert len(first) >= 25_000
     groups = np.zeros(40_000, np.int64)
     groups[1::500] = 1
-    found = select.surest(groups, values, 30, 3)
+    found = first_rows.surest(groups, values, 30, 3)
     for group in (0, 1):
         best = np.sort(values[groups == group])[::-1][:30]
         kept = np.sort(values[found][groups[found] == group])[::-1][:30]
         assert kept.tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_pass_over_arrays_finds_what_sorting_does(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.round(rng.random(9_000), int(rng.integers(1, 5))).astype(np.float32)
+    if seed == 3:
+        values = rng.integers(-9, 90, 9_000).astype(np.int32)
+    inside = rng.random(len(values)) < (0.02, 0.3, 0.9, 1.0)[seed]
+    ids = np.flatnonzero(inside)
+    for down in (False, True):
+        wanted = ids[np.argsort(-values[ids] if down else values[ids], kind="stable")]
+        first = first_rows.by_value(values, inside, 40, descending=down)
+        assert first is not None
+        assert first.tolist() == wanted[: len(first)].tolist()
+        assert len(first) >= 40
+        in_file = ids[::-1] if down else ids
+        for count in (0, 1, 40, len(ids), len(ids) + 5):
+            assert first_rows.first_of(inside, count, descending=down).tolist() == in_file[:count].tolist()
+
+
+def test_a_pass_that_a_sample_misleads_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.linspace(0, 0.5, 200_000, dtype=np.float32)
+    values[:25_000] = 1
+    inside = np.ones(len(values), bool)
+    monkeypatch.setattr(first_rows, "_sample", lambda _size, count: np.arange(count))  # ones alone
+    assert first_rows.by_value(values, inside, 50_000, descending=True) is None
+    found = first_rows.surest(np.zeros(len(values), np.int64), values, 50_000, 1)
+    assert np.sort(values[found])[::-1][:50_000].tolist() == np.sort(values)[::-1][:50_000].tolist()
+
+
+def test_a_sample_meets_rows_that_come_at_regular_distances() -> None:
+    values, inside = np.linspace(0, 1, 400_000, dtype=np.float32), np.ones(400_000, bool)
+    inside[::5] = False  # every fifth row is decided
+    first = first_rows.by_value(values, inside, 40)
+    assert first is not None
+    assert first[:3].tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize("share", [0.002, 0.5])
+def test_the_surest_of_each_label_are_sought_inside_alone(share: float) -> None:
+    rng = np.random.default_rng(1)
+    groups = rng.integers(-1, 4, 30_000).astype(np.int16)
+    groups[groups == 2] = 1  # no row at all has that label
+    values = rng.random(len(groups)).astype(np.float32)
+    inside = (rng.random(len(groups)) < share) & (groups >= 0)
+    found = first_rows.surest(groups, values, 25, 4, inside)
+    assert inside[found].all()
+    assert (np.diff(found) > 0).all()
+    for group in range(4):
+        best = np.sort(values[inside & (groups == group)])[::-1][:25]
+        assert np.sort(values[found][groups[found] == group])[::-1][:25].tolist() == best.tolist()
 
 
 def test_scores_come_back_whole_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.annotations import Decision
+from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.project import Project
@@ -75,6 +76,46 @@ def test_what_was_asked_once_is_not_read_again(filled: Project) -> None:
         filled.predicted_counts(run)
     assert told
     assert not [one for one in told if "FROM scores" in one]
+
+
+class Stopping:
+    """A progress that notes reports, and stops at the second."""
+
+    def __init__(self) -> None:
+        self.reports: list[tuple[int, int | None]] = []
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        self.reports.append((done, total))
+
+    def warn(self, message: str) -> None:
+        pytest.fail("nothing is wrong")
+
+    def check(self) -> None:
+        if len(self.reports) > 1:
+            raise Cancelled
+
+
+def test_reading_the_scores_of_all_rows_can_be_stopped_and_tried_again(
+    filled: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, other = new_run(filled), new_run(filled, "similarity")
+    score(filled, run, list(range(1, 31)))
+    score(filled, other, list(range(1, 31)), seed=1)
+    by_score = RowQuery(order=RowOrder.MARGIN, run_id=run)
+    apart = RowQuery(disagree=True, compare=(run, other))
+    monkeypatch.setattr(scored, "_MOST_NEW", 10)
+    assert filled.must_read(by_score)
+    assert not filled.must_read(RowQuery(run_id=run, compare=(run, other)))
+    for query in (by_score, apart):
+        progress = Stopping()
+        with pytest.raises(Cancelled):
+            filled.row_ids(query, progress)
+        assert [total for _done, total in progress.reports] == [30, 30]
+    assert len(filled.row_ids(by_score)) == 30
+    assert not filled.must_read(by_score)
+    assert filled.must_read(apart)
+    filled.row_ids(apart)
+    assert not filled.must_read(apart)
 
 
 def test_only_what_is_new_is_read(filled: Project, monkeypatch: pytest.MonkeyPatch) -> None:

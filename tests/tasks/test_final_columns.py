@@ -14,6 +14,7 @@ from sce_desktop.core.runs import Scores
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.final import SOURCES
 from sce_desktop.tasks.tables.export import columns_to_export, export_table
 from sce_desktop.tasks.tables.replaceable import check_export
 from sce_desktop.tasks.tables.tables import import_table
@@ -133,3 +134,35 @@ def test_several_labels_a_row_are_a_list(tmp_path: Path) -> None:
             ("", "none"),
             ('["b"]', "annotator"),
         ]
+
+
+@pytest.mark.parametrize("multi_label", [False, True])
+@pytest.mark.parametrize("threshold", [None, 0.55])
+def test_row_by_row_they_say_what_all_rows_at_once_do(
+    tmp_path: Path, multi_label: bool, threshold: float | None
+) -> None:
+    rng = np.random.default_rng(4)
+    with Project.create(tmp_path / "p.sce") as project:
+        texts = [(f"text {place}" if place % 9 else "",) for place in range(300)]
+        project.add_rows(("text",), [texts], text_columns=[0], source={})
+        label_set = project.set_labels([Label("a"), Label("b"), Label("c")], multi_label=multi_label)
+        run = project.open_run("sce", "sce", "m", "f", label_set.labels, multi_label=multi_label)
+        raw = rng.random((280, 3)).astype(np.float32)
+        shares = raw if multi_label else raw / raw.sum(axis=1, keepdims=True)
+        none = rng.random(280).astype(np.float32)
+        project.add_scores(run.id, np.arange(1, 281), Scores(shares, none))
+        project.activate(run.id)
+        first = label_set.labels[0].id or 0
+        project.decide(list(range(3, 300, 11)), Decision.LABEL, [first])
+        project.decide(list(range(4, 300, 11)), Decision.SKIPPED)
+        project.decide(list(range(5, 300, 11)), Decision.NONE)
+        project.delete_label(label_set.labels[1].id or 0)
+        for given in (threshold, 0.7):
+            ids, codes = project.final_sources(run.id, given)
+            wanted = {int(row): SOURCES[code].value for row, code in zip(ids, codes, strict=True)}
+            export_table(
+                project, tmp_path / "out.csv", final=True, threshold=given, progress=SilentProgress()
+            )
+            found = [source for _label, source in written(tmp_path / "out.csv")]
+            assert found == [wanted.get(row, "none") for row in range(1, 301)]
+            assert len(set(found)) == 3

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Decision, Label, Origin
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.core.query import RowQuery
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery
 from sce_desktop.core.runs import Run, Scores
 from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
@@ -61,6 +61,20 @@ def test_only_undecided_rows_that_are_certain_are_accepted(project: Project) -> 
     project.undo()
     assert set(project.annotations(range(1, 6))) == {1}
     assert len(acceptable(project, run, RowQuery(predicted_ids=(a, c), run_id=run.id), 0.5)) == 2
+
+
+def test_filters_leave_the_rows_that_both_say(project: Project) -> None:
+    run = score(project)
+    a, b, c = (label.id or 0 for label in run.labels)
+    project.decide([4], Decision.LABEL, [b])
+    assert acceptable(project, run, RowQuery(among=(1, 2, 4, 5)), 0.6).row_ids.tolist() == [1, 2, 5]
+    assert acceptable(project, run, RowQuery(cells=(CellFilter(2, ("DE",)),)), 0.0).row_ids.tolist() == [2]
+    for order in (RowOrder.RANDOM, RowOrder.CONFIDENCE):  # they come in file order all the same
+        query = RowQuery(order=order, seed=1, run_id=run.id, predicted_ids=(a, c), descending=True)
+        found = acceptable(project, run, query, 0.6)
+        assert (found.row_ids.tolist(), found.counts) == ([1, 3, 5], {a: 1, c: 2})
+    assert acceptable(project, run, RowQuery(), 0.0, among=np.array([5, 2])).row_ids.tolist() == [2, 5]
+    assert not len(acceptable(project, run, RowQuery(), 1.0))
 
 
 def test_a_random_sample_is_never_accepted(project: Project) -> None:

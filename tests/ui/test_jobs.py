@@ -278,6 +278,31 @@ def test_first_overtakes_what_waits(qtbot: QtBot, worker: WorkerQueue) -> None:
     assert order == ["first", "usual"]
 
 
+def test_quiet_work_is_kept_back_until_the_release(qtbot: QtBot, worker: WorkerQueue) -> None:
+    worker.hold()
+    order: list[int] = []
+    for number, options in enumerate(({"quiet": True}, {"quiet": True, "first": True}, {})):
+        job = worker.submit(double, number, title="Double", **options)
+        job.finished.connect(order.append)
+    dropped = worker.submit(double, 9, title="Double", quiet=True)
+    qtbot.waitUntil(lambda: len(order) == 2)
+    with qtbot.waitSignal(dropped.cancelled):
+        dropped.cancel()
+    assert sorted(order) == [2, 4]
+    assert worker.busy
+    worker.release()
+    worker.release()
+    qtbot.waitUntil(lambda: not worker.busy)
+    assert order[2:] == [0]
+
+
+def test_what_is_kept_back_does_not_keep_a_worker_from_closing(qtbot: QtBot) -> None:
+    worker = WorkerQueue("model")
+    worker.hold()
+    worker.submit(double, 1, title="Double", quiet=True)
+    assert worker.close(timeout=10)
+
+
 def test_two_workers_run_side_by_side(qtbot: QtBot, worker: WorkerQueue) -> None:
     other = WorkerQueue("io")
     gate = threading.Event()

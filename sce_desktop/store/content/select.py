@@ -8,27 +8,25 @@ knows nothing about (not scored, not annotated) come behind the others in file o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.annotations import Decision
 from sce_desktop.core.arrays import IdArray, looked_up, narrow_range, true_places
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.store.annotations import decisions
-from sce_desktop.store.annotations.label_sets import active_set
-from sce_desktop.store.content import conditions, ordering, rows
+from sce_desktop.store.content import conditions, first_rows, ordering, rows
+from sce_desktop.store.content.by_annotation import by_annotation
 from sce_desktop.store.content.columns import ColumnCache
 from sce_desktop.store.content.row_tests import passing, passing_mask, row_tests
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
-from sce_desktop.store.sql import fetch_ids, is_seen, last_row_id
+from sce_desktop.store.sql import fetch_ids, last_row_id
 
 _SLICE: Final = 50_000  # rows
 _SCREENS: Final = 256  # rows that are found first where texts have to be read: some screens of them
@@ -91,7 +89,7 @@ class _Found:
         progress: Progress,
     ) -> None:
         self._connection, self._query, self._progress = connection, query, progress
-        self._scored, self._columns = ScoredOnce(scored), columns
+        self._scored, self._columns = ScoredOnce(scored, progress), columns
         self._last: int = connection.execute(sa.select(last_row_id())).scalar_one()
         masks = conditions.masks(connection, query, self._last, self._scored, columns, progress)
         cells = [one for one in query.cells if conditions.known_cells(connection, one, columns) is None]
@@ -99,15 +97,24 @@ class _Found:
         masks += [test.candidates for test in self.tests if test.candidates is not None and not test.excluded]
         progress.check()
         self._mask: conditions.Mask | None = None
-        self._ids: IdArray = _every(connection, self._last)  # in file order
-        self.count = len(self._ids)
-        if masks or self.count != self._last:
+        self._listed: IdArray | None = None
+        self.count = rows.counts(connection).rows
+        if self.count != self._last:  # a repaired project has gaps
+            self._hide(conditions.mask(_every(connection, self._last), self._last), masks)
+        elif masks:
             self._hide(self._shown(), masks)
+
+    @property
+    def _ids(self) -> IdArray:
+        """The rows that are found by now, in file order: listed where somebody asks, as they may be many."""
+        if self._listed is None:
+            self._listed = narrow_range(self._last) if self._mask is None else true_places(self._mask)
+        return self._listed
 
     def _shown(self) -> conditions.Mask:
         """Return by row id which rows are found by now."""
-        if self._mask is not None or self.count != self._last:
-            return conditions.mask(self._ids, self._last) if self._mask is None else self._mask
+        if self._mask is not None:
+            return self._mask
         every = np.ones(self._last + 1, bool)
         every[0] = False
         return every
@@ -115,8 +122,8 @@ class _Found:
     def _hide(self, shown: conditions.Mask, masks: Sequence[conditions.Mask]) -> None:
         for one in masks:
             shown &= one
-        self._mask, self._ids = shown, true_places(shown)
-        self.count = len(self._ids)
+        self._mask, self._listed = shown, None
+        self.count = int(np.count_nonzero(shown))
 
     def has(self, row_id: int) -> bool:
         """Whether a row is among those found."""
@@ -146,27 +153,34 @@ class _Found:
 
     def ordered(self, count: int | None = None) -> IdArray:
         """Return the rows in their order; of some orders at least the first ``count`` alone, if given."""
-        query, ids = self._query, self._ids
+        query = self._query
         self._progress.check()
         match query.order:
             case RowOrder.FILE:
-                return ids[::-1] if query.descending else ids
+                if count is not None and self._mask is not None and count < self.count:
+                    return first_rows.first_of(self._mask, count, descending=query.descending)
+                return self._ids[::-1] if query.descending else self._ids
             case RowOrder.RANDOM:
-                return _by_random(ids, query.seed, count)
+                return _by_random(self._ids, query.seed, count)
             case RowOrder.LENGTH:
                 lengths = self._columns.lengths(self._connection, self._progress)
-                return self._by_key(self._at(lengths, ids), count)
+                if count is not None and count < self.count:
+                    shown = self._shown()
+                    first = first_rows.by_value(lengths, shown, count, descending=query.descending)
+                    if first is not None:
+                        return first
+                return self._by_key(self._at(lengths, self._ids), count)
             case RowOrder.DISAGREE:
                 plain = self._scored.plain
                 differs = conditions.compared(self._connection, query, self._last, plain, differ=True)
-                return self._apart(self._at(differs, ids), count)
+                return self._apart(self._at(differs, self._ids), count)
             case RowOrder.COLUMN:
                 return self._by_column(count)
             case RowOrder.GIVEN | RowOrder.ANNOTATION:
                 if query.order is RowOrder.GIVEN:
                     known = _given(query, self._last)
                 else:
-                    known = fetch_ids(self._connection, _by_annotation(self._connection, query))
+                    known = by_annotation(self._connection, descending=query.descending)
                 if self._mask is not None:
                     known = known[self._mask[known]]
                 if count is not None and len(known) >= count:
@@ -213,6 +227,8 @@ class _Found:
         has_score[: len(scores.top)] = scores.top[: self._last + 1] >= 0
         if query.order is RowOrder.RARE:
             has_score[fetch_ids(self._connection, decisions.ids_decided())] = False
+        if count is not None and (first := self._first_by_score(scores, has_score, count)) is not None:
+            return first
         inside = self._at(has_score, self._ids)
         ids = self._ids if inside.all() else self._ids[true_places(inside)]
         if query.order is RowOrder.RARE and len(ids) < np.count_nonzero(has_score):
@@ -226,6 +242,37 @@ class _Found:
         if short is not None:
             return known
         return np.concatenate([known, self._ids[~inside]])
+
+    def _first_by_score(self, scores: Scored, has_score: conditions.Mask, count: int) -> IdArray | None:
+        """Return the first rows of some orders by one pass over the arrays; None where that does not do."""
+        query, size = self._query, min(len(scores.top), self._last + 1)
+        inside = has_score if self._mask is None else has_score & self._mask
+        found = int(np.count_nonzero(inside))
+        if found < count:
+            return None
+        if query.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN):
+            values = scores.confidence if query.order is RowOrder.CONFIDENCE else scores.margin
+            return first_rows.by_value(values[:size], inside[:size], count, descending=query.descending)
+        if query.order is not RowOrder.RARE or query.descending:
+            return None
+        if self._mask is not None and found < np.count_nonzero(has_score):
+            return None  # labels take turns among all rows
+        run = runs.get(self._connection, query.run_id or 0)
+        given = runs.given(self._connection, run, self._scored)
+        if given is not scores.top:
+            inside[:size] &= given[:size] >= 0
+            if np.count_nonzero(inside) < count:
+                return None
+        decided = self._decided(run)
+        top, confidence = scores.top[:size], scores.confidence[:size]
+        # Of the first rows none stands behind as many of its own label.
+        ids = first_rows.surest(top, confidence, count, len(decided), inside[:size])
+        turns = ordering.in_turns(ids, top[ids], ordering.of_floats(confidence[ids]), decided)
+        return turns[:count]  # a label that ran out of rows here has more of them in the whole order
+
+    def _decided(self, run: Run) -> NDArray[np.int64]:
+        counts = decisions.label_counts(self._connection)
+        return np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
 
     def _at(self, values: NDArray[Any], ids: IdArray) -> NDArray[Any]:
         """Return ``values``, which are by row id, of ``ids``; of all rows without a copy."""
@@ -247,7 +294,7 @@ class _Found:
         self._progress.check()
         if query.order is RowOrder.RARE:
             fits = np.ones(len(ids), bool) if given is scores.top else self._at(given, ids) >= 0
-            return self._rare(ids, scores, run, fits, count)
+            return self._rare(ids, scores, run, fits)
         places = self._at(given, ids)
         if places.min(initial=0) < 0:  # none of these, behind the labels
             places = np.where(places < 0, places.dtype.type(len(run.labels)), places)
@@ -256,65 +303,19 @@ class _Found:
             return ordering.grouped(ids, places, keys, descending=down)
         return ordering.first_grouped(ids, places, keys, count, descending=down)
 
-    def _rare(
-        self, ids: IdArray, scores: Scored, run: Run, fits: NDArray[np.bool_], count: int | None
-    ) -> IdArray:
+    def _rare(self, ids: IdArray, scores: Scored, run: Run, fits: NDArray[np.bool_]) -> IdArray:
         """Return undecided rows; labels with the fewest decisions take turns, surest first.
 
         Rows that no label fits come last, in turns by the label that is the nearest.
         """
-        counts = decisions.label_counts(self._connection)
-        decided = np.array([counts.get(label.id or 0, 0) for label in run.labels], np.int64)
-        if count is not None and not self._query.descending and np.count_nonzero(fits) >= count:
-            # Of the first rows none stands behind as many of its own label.
-            ids = ids if fits.all() else ids[true_places(fits)]
-            ids = surest(scores.top, scores.confidence, count, len(decided), ids)
-            fits = np.ones(len(ids), bool)
-        else:
-            count = None
+        decided = self._decided(run)
         turns = []
         for inside in (fits, ~fits):
             some = ids if inside.all() else ids[true_places(inside)]
             keys = ordering.of_floats(self._at(scores.confidence, some))
             turns.append(ordering.in_turns(some, self._at(scores.top, some), keys, decided))
         known: IdArray = np.concatenate(turns)
-        if count is not None:
-            return known[:count]  # a label that ran out of rows here has more of them in the whole order
         return known[::-1] if self._query.descending else known
-
-
-def surest(
-    groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int, ids: IdArray | None = None
-) -> IdArray:
-    """Return the places (m,) of at least the ``count`` greatest ``values`` (n,) of each group, in order.
-
-    ``groups`` are numbers below ``size``; of a smaller group it is all. With ``ids`` groups and values are by
-    row id, those of ``ids`` (n,) are asked for, and ids are returned.
-    """
-    rows = np.arange(len(groups)) if ids is None else ids
-    few = rows[:: max(1, len(rows) // (200 * size + 20_000))]
-    step = max(1, len(rows) // max(1, len(few)))
-    sample, sampled = groups[few], values[few]
-    order = np.lexsort((-sampled, sample))
-    starts = np.searchsorted(sample[order], np.arange(size + 1))
-    bounds = np.full(size, -np.inf, np.float32)
-    for group, (start, end) in enumerate(pairwise(starts.tolist())):
-        place = start + 2 * (count // step) + 8
-        if place < end:
-            bounds[group] = sampled[order[place]]
-    found, sizes, short = list[IdArray](), np.zeros(size, np.int64), np.zeros(size, np.int64)
-    for some in _slices(rows):
-        of_rows = groups[some]
-        inside = values[some] >= bounds[of_rows]
-        found.append(some[inside])
-        sizes += np.bincount(of_rows, minlength=size)
-        short += np.bincount(of_rows[inside], minlength=size)
-    missing = short < np.minimum(count, sizes)
-    if missing.any():  # the sample was not like the rest
-        found = [
-            some[(values[some] >= bounds[groups[some]]) | missing[groups[some]]] for some in _slices(rows)
-        ]
-    return np.concatenate(found) if found else rows[:0]
 
 
 def unscored_ids(connection: sa.Connection, run_id: int, scored: ScoredRuns) -> IdArray:
@@ -341,27 +342,6 @@ def _given(query: RowQuery, last: int) -> IdArray:
     _, first = np.unique(given, return_index=True)
     known: IdArray = given[np.sort(first)]
     return known[::-1] if query.descending else known
-
-
-def _by_annotation(connection: sa.Connection, query: RowQuery) -> sa.Select[Any]:
-    label_set = active_set(connection)
-    places = {label.id: place for place, label in enumerate(label_set.labels)} if label_set else {}
-    other_places = {Decision.NONE.value: len(places), Decision.SKIPPED.value: len(places) + 1}
-    decided = schema.annotations.c
-    other = sa.case(other_places, value=decided.decision).label("place")
-    bare = decided.decision.in_(other_places)
-    parts = [sa.select(decided.row_id, other).where(bare, is_seen(decided.row_id))]
-    if places:
-        of_row = schema.annotation_labels.c
-        first = sa.func.min(sa.case(places, value=of_row.label_id)).label("place")
-        labelled = sa.select(of_row.row_id, first).where(of_row.label_id.in_(places), is_seen(of_row.row_id))
-        parts.append(labelled.group_by(of_row.row_id))
-    known = sa.union_all(*parts).subquery().c
-    return sa.select(known.row_id).order_by(_directed(known.place, query), known.row_id)
-
-
-def _directed(column: sa.ColumnElement[Any], query: RowQuery) -> sa.ColumnElement[Any]:
-    return column.desc() if query.descending else column.asc()
 
 
 def _by_random(ids: IdArray, seed: int, count: int | None) -> IdArray:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core import scoring
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.runs.runs import RowScore
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
@@ -151,9 +152,9 @@ class DraftedRuns(ScoredRuns):
         """The same without drafts."""
         return self._plain
 
-    def get(self, connection: sa.Connection, run_id: int) -> Scored:
+    def get(self, connection: sa.Connection, run_id: int, progress: Progress | None = None) -> Scored:
         """Return what a run says, and its draft where it says nothing."""
-        scored, draft = self._plain.get(connection, run_id), self._drafts.of(run_id)
+        scored, draft = self._plain.get(connection, run_id, progress), self._drafts.of(run_id)
         if draft is None:
             return scored
         rows = int((draft.top >= 0).sum())

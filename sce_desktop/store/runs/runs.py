@@ -27,6 +27,7 @@ from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
 _BATCH_SCORES: Final = 500  # scores in one transaction, which a decision may have to wait for
 _BATCH_REMOVE: Final = 5_000
+_FIRST_SCORED: Final = "SELECT min(row_id) FROM scores WHERE run_id = ?"
 _FETCHED_AT_ONCE: Final = 1_000  # records: a millisecond
 _FETCHED: Final = ("row_id", "probabilities", "none", "top", "confidence", "margin")
 _FITS: Final = (
@@ -211,6 +212,12 @@ def fetch(connection: sa.Connection, run_id: int, row_ids: Ids) -> dict[int, Row
             raise malformed("scores", "probabilities", row_id)
         scores[row_id] = RowScore(_vector(blob), none, top, confidence, margin)
     return scores
+
+
+def first_scored(connection: sa.Connection, run_id: int) -> IdArray:
+    """Return the first row (1,) in file order that a run has scored; (0,) if there is none."""
+    (first,) = raw(connection).execute(_FIRST_SCORED, (run_id,)).fetchone()
+    return np.empty(0, np.int64) if first is None else np.array([first], np.int64)
 
 
 def arrays(scored_rows: Scored) -> RunArrays:

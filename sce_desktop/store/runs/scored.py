@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from sce_desktop.core import scoring
 from sce_desktop.core.arrays import FloatArray, IdArray, at_least
 from sce_desktop.core.i18n import _
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed
@@ -29,6 +30,7 @@ _MOST_KEPT_RUNS: Final = 4  # runs; 11 MB each for a million rows
 _MOST_KEPT_ROWS: Final = 25_000_000  # of all runs that are kept; the one asked for last stays
 _PART: Final = 100_000  # records that are read at once
 _MOST_NEW: Final = 100_000  # rows that are read one by one: some 24 MB
+_LOOK_S: Final = 0.1  # until who waits for another reader looks whether to go on
 _LOOKED_AT: Final = 2_000  # records by which margins are parted
 _WHOLE: Final = 2.0**62  # a float32 times it is a whole number ...
 _SMALL: Final = 2.0**-38  # ... from here up
@@ -76,21 +78,41 @@ class ScoredRuns:
         """What runs themselves say, and nothing else."""
         return self
 
-    def get(self, connection: sa.Connection, run_id: int) -> Scored:
-        """Return what a run says in the state that ``connection`` sees; nothing if there is no such run."""
+    def get(self, connection: sa.Connection, run_id: int, progress: Progress | None = None) -> Scored:
+        """Return what a run says in the state that ``connection`` sees; nothing if there is no such run.
+
+        ``progress`` is told how far it is where very many rows are read: of ten million that takes long.
+        """
+        key, count, before = self._known(connection, run_id)
+        if before.count == count:
+            return before
+        watch = progress or SilentProgress()
+        while not self._reading.acquire(timeout=_LOOK_S):  # who comes meanwhile does not read the same again
+            watch.check()
+        try:
+            return self._read(connection, run_id, key, count, watch)
+        finally:
+            self._reading.release()
+
+    def knows(self, connection: sa.Connection, run_id: int) -> bool:
+        """Whether `get` answers without reading very many rows."""
+        _key, count, before = self._known(connection, run_id)
+        return 0 <= count - before.count <= _MOST_NEW
+
+    def _known(self, connection: sa.Connection, run_id: int) -> tuple[tuple[int, str], int, Scored]:
+        """Return by what a run is kept, how many rows it has scored, and what is known of it."""
         plain = raw(connection)
         found = plain.execute("SELECT scored, created_at FROM runs WHERE id = ?", (run_id,)).fetchone()
         if found is None:
-            return _NOTHING
+            return (run_id, ""), 0, _NOTHING
         count, key = found[0], (run_id, found[1])  # an id may be given again
         with self._lock:
             before, _seen = self._kept.get(key, (_NOTHING, 0))
-        if before.count == count:
-            return before
-        with self._reading:  # who comes meanwhile waits, and does not read the same again
-            return self._read(connection, run_id, key, count)
+        return key, count, before
 
-    def _read(self, connection: sa.Connection, run_id: int, key: tuple[int, str], count: int) -> Scored:
+    def _read(
+        self, connection: sa.Connection, run_id: int, key: tuple[int, str], count: int, progress: Progress
+    ) -> Scored:
         plain = raw(connection)
         with self._lock:
             before, seen = self._kept.get(key, (_NOTHING, 0))
@@ -101,7 +123,7 @@ class ScoredRuns:
         if 0 < before.count < count and few:
             now = _grown(before, _since(connection, run_id, seen))
         if now.count != count:  # the first time, many, or places of a removed run were taken again
-            now = _all(connection, run_id, count)
+            now = _all(connection, run_id, count, progress)
         with self._lock:
             if before.count < count:  # else this connection sees an earlier state
                 self._kept[key] = (now, newest)
@@ -118,20 +140,21 @@ class ScoredRuns:
 class ScoredOnce(ScoredRuns):
     """What runs say during one query: the same each time, though drafts grow and end meanwhile."""
 
-    def __init__(self, scored: ScoredRuns) -> None:
+    def __init__(self, scored: ScoredRuns, progress: Progress | None = None) -> None:
         super().__init__()
         self._scored = scored
+        self._progress = progress
         self._said: dict[int, Scored] = {}
 
     @property
     def plain(self) -> ScoredRuns:
         """The same without drafts: the query's transaction keeps it as it is."""
-        return self._scored.plain
+        return ScoredOnce(self._scored.plain, self._progress)
 
-    def get(self, connection: sa.Connection, run_id: int) -> Scored:
+    def get(self, connection: sa.Connection, run_id: int, progress: Progress | None = None) -> Scored:
         """Return what a run said when it was asked first."""
         if run_id not in self._said:
-            self._said[run_id] = self._scored.get(connection, run_id)
+            self._said[run_id] = self._scored.get(connection, run_id, progress or self._progress)
         return self._said[run_id]
 
 
@@ -147,7 +170,7 @@ def _since(connection: sa.Connection, run_id: int, seen: int) -> list[Any]:
     return [ids.astype(np.int64), top.astype(np.int64), confidence, margin, none.astype(bool)]
 
 
-def _all(connection: sa.Connection, run_id: int, count: int) -> Scored:
+def _all(connection: sa.Connection, run_id: int, count: int, progress: Progress) -> Scored:
     """Return the same of every record, from three indexes that hold all of it: the records are large.
 
     They are read in parts, so that their texts take little room and parsing them stops the window for some
@@ -174,10 +197,14 @@ def _all(connection: sa.Connection, run_id: int, count: int) -> Scored:
             ids, confidence = _values(plain, "confidence", (run_id, place, low, high), "AND top = ?")
             result.top[ids], result.confidence[ids] = place, confidence
             found += len(ids)
+            progress.check()
+            progress.report((found + others) // 2, count)
     for low, high in pairwise([-1.0, *_quantiles(plain, run_id, count), 2.0]):
         ids, margin = _values(plain, "margin", (run_id, low, high), "")
         result.margin[ids] = margin
         others += len(ids)
+        progress.check()
+        progress.report((found + others) // 2, count)
     if found != others or found != np.count_nonzero(result.top >= 0):
         raise Malformed(_("something in it is not a number"))
     unfitting = fetch_ids(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ACCEPTED, Origin, Row
-from sce_desktop.core.arrays import FloatArray, IdArray, looked_up
+from sce_desktop.core.arrays import FloatArray, IdArray, ManyRows, looked_up
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.readings import ColumnValues
@@ -76,31 +76,33 @@ def acceptable(
     fits, as the model says, and labels that are not in use any more. ``among``: only these rows.
     """
     progress = progress or SilentProgress()
-    scores = project.run_arrays(run.id)
-    last = max(int(scores.row_ids[-1]), 1) if len(scores.row_ids) else 0
-    wanted = np.zeros(last + 1, bool)
-    wanted[scores.row_ids] = scores.confidence >= np.float32(confidence)
+    confident, tops = project.confident_rows(run.id, confidence)
+    ids = confident
     for kept in (query, RowQuery(state=RowState.UNLABELLED, blank=False)):
         if kept == RowQuery():
             continue
         progress.check()
-        inside = np.zeros(last + 1, bool)
-        ids = project.row_ids(kept, compact=True)
-        inside[ids[ids <= last]] = True
-        wanted &= inside
+        kept = replace(kept, order=RowOrder.FILE, descending=False)
+        if kept.among is None:
+            ids = project.row_ids(replace(kept, among=ManyRows(ids)), compact=True)
+        else:
+            ids = np.intersect1d(ids, project.row_ids(kept, compact=True))
     if among is not None:
-        inside = np.zeros(last + 1, bool)
-        inside[among[among <= last]] = True
-        wanted &= inside
+        ids = ids[np.isin(ids, among)]
     for left_out in (sampled_rows(project), project.unfitting_ids(run.id)):
-        wanted[left_out[left_out <= last]] = False
+        if len(left_out) and len(ids):
+            hidden = np.zeros(max(int(left_out.max()), int(ids[-1])) + 1, bool)
+            hidden[left_out] = True
+            ids = ids[~looked_up(hidden, ids)]
+    ids = ids.astype(np.int64, copy=False)
     label_set = project.label_set()
     used = {label.id for label in label_set.labels} if label_set else set()
     in_use = np.array([label.id in used for label in run.labels])
     if run.multi_label:
-        return _several(project, run, np.flatnonzero(wanted), confidence, in_use, progress)
-    chosen = looked_up(wanted, scores.row_ids) & looked_up(in_use, scores.top)
-    ids, places = scores.row_ids[chosen], scores.top[chosen].astype(np.int32)
+        return _several(project, run, ids, confidence, in_use, progress)
+    places = tops[np.searchsorted(confident, ids)].astype(np.int32)
+    chosen = looked_up(in_use, places)
+    ids, places = ids[chosen], places[chosen]
     return Acceptance(run, ids, np.arange(1, len(ids) + 1), places)
 
 

@@ -52,6 +52,7 @@ BY_COLUMN = (".csv", ".tsv", ".parquet")
 """Kinds of tables that are written by column, in a fraction of the time."""
 
 _CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
+_FIRST_ROWS = 500  # which come alone: whoever waits sees sooner that it goes on
 _NO_MARKS = RowMarks(0)
 
 
@@ -65,8 +66,8 @@ def rows_to_export(
     "None of these" is an answer as a label is: "labelled" has both, as everywhere where rows are counted.
     """
     if only == "shown":
-        return project.row_ids(shown or RowQuery(), draft=drafts)
-    found = [project.row_ids(RowQuery(state=state)) for state in STATES[only]]
+        return project.row_ids(shown or RowQuery(), draft=drafts, compact=True)
+    found = [project.row_ids(RowQuery(state=state), compact=True) for state in STATES[only]]
     return found[0] if len(found) == 1 else np.sort(np.concatenate(found))
 
 
@@ -137,16 +138,18 @@ def export_table(
     by_column = path.suffix.lower() in BY_COLUMN and not drafts
 
     def batches() -> Iterator[list[list[OutCell]] | Columns]:
-        for start in range(0, len(ids), _CHUNK_ROWS):
+        done = 0
+        while done < len(ids):
             progress.check()
+            some = ids[done : done + (_CHUNK_ROWS if done else _FIRST_ROWS)].astype(np.int64, copy=False)
             if by_column:
-                columns = sheet.columns(ids[start : start + _CHUNK_ROWS])
+                columns = sheet.columns(some)
                 yield columns if kept is None else columns.picked(kept)
-                progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage=_("exporting"))
-                continue
-            rows = sheet.rows(ids[start : start + _CHUNK_ROWS], typed=path.suffix.lower() == ".jsonl")
-            yield rows if kept is None else [[row[place] for place in kept] for row in rows]
-            progress.report(min(start + _CHUNK_ROWS, len(ids)), len(ids), stage=_("exporting"))
+            else:
+                rows = sheet.rows(some, typed=path.suffix.lower() == ".jsonl")
+                yield rows if kept is None else [[row[place] for place in kept] for row in rows]
+            done += len(some)
+            progress.report(done, len(ids), stage=_("exporting"))
 
     lines = about(project)
     rows = write_table(
@@ -317,5 +320,5 @@ class _Sheet:
 
 
 def _says_none(project: Project, run: Run) -> bool:
-    first = project.run_arrays(run.id).row_ids[:1]
+    first = project.first_scored(run.id)
     return any(score.none is not None for score in project.scores(run.id, first).values())

@@ -21,6 +21,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowQuery
 
 _MOST_TRIES = 2  # to find the rest of a list
+_HELD_MS = 3_000  # that quiet work waits at most for the first rows of a project
 
 
 class RowsFinder(QObject):
@@ -55,6 +56,8 @@ class RowsFinder(QObject):
             return
         drop(self.job, self._rest)
         self._rest = None
+        if self.query is None:
+            self._workspace.hold_quiet_work(_HELD_MS)
         query = self._navigation.query
         from_top = starts_over(query, self.query)
         # What has to read a column of every row first takes seconds: it is seen, and can be stopped.
@@ -102,6 +105,7 @@ class RowsFinder(QObject):
                 self.ids = np.zeros(found.count, found.ids.dtype)
                 self.ids[: len(found.ids)] = found.ids
         self.found.emit(found)
+        self._workspace.release_quiet_work()
         if self.job is not None:  # whoever heard of it has asked for something else
             return
         if found.whole:
@@ -172,6 +176,7 @@ class RowsFinder(QObject):
     @Slot(object)
     def _on_no_answer(self, error: object) -> None:
         self.job, self._tries = None, 0
+        self._workspace.release_quiet_work()
         if isinstance(error, DamagedProject):
             self._messages.notify_error(error)  # with a way out
         self._navigation.queryFailed.emit(error.what if isinstance(error, DamagedProject) else str(error))
