@@ -34,7 +34,7 @@ class ScreenScroll(QScrollArea):
 
     def __init__(self, inside: QWidget, bars: Sequence[QWidget] = (), *, spare: int = 0) -> None:
         super().__init__()
-        self._bars, self._spare = tuple(bars), spare
+        self._inside, self._bars, self._spare = inside, tuple(bars), spare
         self.setAccessibleName(inside.accessibleName())
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -46,14 +46,14 @@ class ScreenScroll(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         """Return what the content needs, at most what the screen has."""
-        inside = self.widget()
+        inside = self._inside
         bars = self._spare + sum(bar.sizeHint().height() for bar in self._bars if not bar.isHidden())
         room = self.screen().availableSize() - QSize(0, bars)
         return inside.minimumSizeHint().expandedTo(inside.minimumSize()).boundedTo(room)
 
     def sizeHint(self) -> QSize:
         """Return what the content would like."""
-        return self.widget().sizeHint().expandedTo(self.minimumSizeHint())
+        return self._inside.sizeHint().expandedTo(self.minimumSizeHint())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow what the content needs."""
@@ -64,7 +64,7 @@ class ScreenScroll(QScrollArea):
     @Slot(QWidget, QWidget)
     def _on_focus(self, _old: QWidget | None, new: QWidget | None) -> None:
         scrolls = self.horizontalScrollBar().maximum() or self.verticalScrollBar().maximum()
-        if scrolls and new is not None and self.widget().isAncestorOf(new):
+        if scrolls and new is not None and self._inside.isAncestorOf(new):
             self.ensureWidgetVisible(new)
 
 
@@ -89,8 +89,8 @@ def scroll_in_dialog(dialog: QDialog) -> bool:
     if wanted.width() <= room.width() and wanted.height() <= room.height():
         return False
     foot = None
-    if isinstance(layout, QBoxLayout) and layout.count():
-        last = layout.itemAt(layout.count() - 1).widget()
+    if isinstance(layout, QBoxLayout) and (item := layout.itemAt(layout.count() - 1)) is not None:
+        last = item.widget()
         foot = last if isinstance(last, QDialogButtonBox) else None
     if foot is not None:
         layout.removeWidget(foot)

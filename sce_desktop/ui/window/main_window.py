@@ -118,8 +118,8 @@ class MainWindow(QMainWindow):
         self.beside = Zones(self.pages, self.panels, self.workspace.row)
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
         self.addToolBar(self.tool_bar)
-        self.scroll = ScreenScroll(self.beside, (self.menuBar(), self.tool_bar, self.status))
-        self.setCentralWidget(self.scroll)
+        self.screen_scroll = ScreenScroll(self.beside, (self.menuBar(), self.tool_bar, self.status))
+        self.setCentralWidget(self.screen_scroll)
         self.focus = FocusMode(
             self.pages,
             self.workspace,
@@ -429,7 +429,7 @@ class MainWindow(QMainWindow):
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
         palette = CommandPalette(self.menus.all_actions(), CommandHistory(self._state), self)
-        palette.move((self.width() - palette.width()) // 2, self.scroll.y())
+        palette.move((self.width() - palette.width()) // 2, self.screen_scroll.y())
         palette.show()
         palette.field.setFocus()
 
