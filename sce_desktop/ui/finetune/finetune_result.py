@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
@@ -37,6 +36,7 @@ from sce_desktop.ui.kit.figures_grid import FiguresGrid
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.loss_curve import LossCurve
+from sce_desktop.ui.kit.side_or_below import SideOrBelow
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, font, px, set_role
 from sce_desktop.ui.kit.title_tabs import TitleTabs
 
@@ -117,17 +117,13 @@ class ResultPane(QWidget):
         head.addWidget(self.title)
         head.addWidget(self.differ_button)
         head.addWidget(self.use_button)
-        both = QHBoxLayout()
-        both.setSpacing(px(SPACE_L))
-        both.addWidget(self.figures, 0, Qt.AlignmentFlag.AlignTop)
-        both.addWidget(self.curve, 1)
         inner = QWidget()
         stack = QVBoxLayout(inner)
         stack.setContentsMargins(px(SPACE_M), px(SPACE_S), px(SPACE_M), px(SPACE_S))
         stack.setSpacing(px(SPACE_S))
         stack.addLayout(head)
         stack.addWidget(self.sentence)
-        stack.addLayout(both)
+        stack.addWidget(SideOrBelow(self.figures, self.curve, gap=px(SPACE_L)))
         stack.addWidget(self.notes)
         stack.addStretch()
         self.page = QScrollArea(widgetResizable=True)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QHBoxLayout,
     QLabel,
+    QLayout,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.tasks.insight.map import Method
 from sce_desktop.ui.kit.fields import ComboBox
+from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
 from sce_desktop.ui.map.map_legend import MapLegend
@@ -47,9 +49,11 @@ class MapBar(QWidget):
         super().__init__(parent)
         self.tools: dict[str, QPushButton] = {}
         group = QButtonGroup(self)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(px(SPACE_S))
+        around = QHBoxLayout(self)
+        around.setContentsMargins(0, 0, 0, 0)
+        around.setSpacing(px(SPACE_S))
+        row = FlowLayout(gap=px(SPACE_S))  # what is selected begins a second line where the panel is narrow
+        around.addLayout(row, 1)
         for name, text, tip in _TOOLS:
             button = QPushButton(text)
             button.setCheckable(True)
@@ -67,7 +71,6 @@ class MapBar(QWidget):
         set_role(self.whole, "quiet")
         self.whole.clicked.connect(self.fitAsked)
         row.addWidget(self.whole)
-        row.addStretch(1)
         self.count = QLabel()
         self.count.setAccessibleName(_("Selected rows"))
         self.show_button = QPushButton(_("Show in table"))
@@ -82,7 +85,6 @@ class MapBar(QWidget):
         self.clear_button.clicked.connect(self.clearAsked)
         for widget in (self.count, self.show_button, self.decide_button, self.clear_button):
             row.addWidget(widget)
-        row.addSpacing(px(SPACE_S))
         self.colour = ComboBox()
         self.colour.setAccessibleName(_("Colours"))
         self.colour.addItem(_("Your labels"), False)
@@ -97,12 +99,12 @@ class MapBar(QWidget):
             1, _("Keeps similar rows together: takes minutes for many rows"), Qt.ItemDataRole.ToolTipRole
         )
         self.method.activated.connect(self._on_method)
-        row.addWidget(self.colour)
-        row.addWidget(self.method)
+        for box in (self.colour, self.method):
+            around.addWidget(box, 0, Qt.AlignmentFlag.AlignTop)
         self.setMinimumHeight(self.show_button.sizeHint().height())
         self.show_count(0, may_decide=False)
 
-    def _zoom(self, row: QHBoxLayout, icon: str, tip: str) -> QToolButton:
+    def _zoom(self, row: QLayout, icon: str, tip: str) -> QToolButton:
         button = QToolButton()
         button.setToolTip(tip)
         button.setAccessibleName(tip)
