@@ -20,6 +20,11 @@ class SideOrBelow(QWidget):
         self._row.addWidget(first, 0, Qt.AlignmentFlag.AlignTop)
         self._row.addWidget(second, 1)
 
+    def sizeHint(self) -> QSize:
+        """Return the size side by side, also while one is below the other."""
+        hints = [widget.sizeHint().width() for widget in self._both if not widget.isHidden()]
+        return QSize(sum(hints) + self._gap, super().sizeHint().height())
+
     def minimumSizeHint(self) -> QSize:
         """Return the least width of the wider one: the other can go below it."""
         return QSize(max(self._widths()), super().minimumSizeHint().height())

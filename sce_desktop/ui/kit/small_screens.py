@@ -94,6 +94,7 @@ def scroll_in_dialog(dialog: QDialog) -> bool:
         foot = last if isinstance(last, QDialogButtonBox) else None
     if foot is not None:
         layout.removeWidget(foot)
+        foot.setParent(None)  # Tab comes to it after the body, which comes in new
         if foot.sizeHint().width() + 2 * px(SPACE_L) > room.width():
             foot.setOrientation(Qt.Orientation.Vertical)
     body = LowBody()

@@ -7,7 +7,7 @@ from PySide6.QtWidgets import QTabBar
 
 from sce_desktop.ui.kit.theme import px
 
-_SHORT, _LEAST = 80, 48  # pixels of a tab
+_SHORT, _LEAST = 64, 40  # pixels of a tab
 
 
 class TitleTabs(QTabBar):
