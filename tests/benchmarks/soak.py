@@ -157,9 +157,10 @@ def soak(folder: str, seconds: str, how: str = "") -> None:
     begin_answer = answering.begin_answer
     begun, processor, thread = time.perf_counter(), time.process_time(), time.thread_time()
     ends = begun + float(seconds)
+    wake = QTimer(singleShot=True, timerType=Qt.TimerType.PreciseTimer)  # `until` looks again then
+    wake.timeout.connect(lambda: None)
     while (due := begun + len(times) * PERIOD_S) < ends:
-        left = max(0, round((due - time.perf_counter()) * 1000))
-        QTimer.singleShot(left, Qt.TimerType.PreciseTimer, lambda: None)  # `until` looks again then
+        wake.start(max(0, round((due - time.perf_counter()) * 1000)))
         until(lambda due=due: time.perf_counter() >= due)
         gives = not how or (due - begun) % (2 * PHASE_S) < PHASE_S
         answering.begin_answer = begin_answer if gives else lambda: None
