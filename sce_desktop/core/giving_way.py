@@ -64,7 +64,7 @@ def is_answering() -> bool:
 
 
 def is_held_up() -> bool:
-    """Whether work waits for an answer now: one has begun, not longer ago than `MOST_S`, and is not there."""
+    """Whether work waits for an answer now: one that is not there, and has not held it up for too long."""
     return _answering and _left() > 0
 
 
