@@ -19,7 +19,7 @@ from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.rules.records import checked
-from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, is_seen, json_ids
+from sce_desktop.store.sql import LAST_ROW, Ids, among, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 
 _PART: Final = 50_000  # rows that are named to SQLite at once
 _annotations = schema.annotations
@@ -42,7 +42,7 @@ class Answers(NamedTuple):
 _FETCH = f"""
     SELECT row_id, decision, origin, decided_at, queue,
         (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
-    FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?)) AND row_id <= {LAST_ROW}"""
+    FROM annotations AS a WHERE row_id <= {LAST_ROW} AND"""
 _FETCHED: Final = ("row_id", "decision", "origin", "decided_at", "queue")
 _FIRST_OPEN = """
     SELECT value FROM json_each(?)
@@ -147,7 +147,8 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     """
     found: dict[int, Annotation] = {}
     places: dict[int | None, int] | None = None
-    records = raw(connection).execute(_FETCH, (json_ids(row_ids),)).fetchall()
+    condition, parameters = among("row_id", row_ids)
+    records = raw(connection).execute(f"{_FETCH} {condition}", parameters).fetchall()
     for row_id, kind, origin, decided_at, queue, listed in checked("annotations", _FETCHED, records):
         decision, label_ids = _DECISIONS[kind], tuple[int, ...]()
         if listed:
@@ -193,10 +194,9 @@ def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
 
 def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
     """Return the marks of ``row_ids`` by row; a row without any is absent."""
+    condition, parameters = among("row_id", row_ids)
     found = raw(connection).execute(
-        "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))"
-        f" AND row_id <= {LAST_ROW}",
-        (json_ids(row_ids),),
+        f"SELECT row_id, unsure, flag, note FROM marks WHERE row_id <= {LAST_ROW} AND {condition}", parameters
     )
     records = checked("marks", ("row_id", "unsure", "flag", "note"), found.fetchall())
     return {id_: RowMarks(id_, bool(unsure), bool(flag), note) for id_, unsure, flag, note in records}
