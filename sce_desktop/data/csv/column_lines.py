@@ -32,7 +32,7 @@ def lines_of(columns: Sequence[Column], rows: int, lines: CSVLines) -> memoryvie
 
     That is so where there is one column, whose empty cells are quoted, and where texts are very long.
     """
-    if len(columns) < 2 or not rows or not lines.delimiter.isascii():
+    if len(columns) < 2 or not rows or len(lines.delimiter) != 1 or not lines.delimiter.isascii():
         return None
     protected = lines.protected
     try:
