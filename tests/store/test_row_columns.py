@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from sce_desktop.core.errors import DamagedProject
@@ -63,9 +64,11 @@ def test_usual_rows_take_one_step(project: Project, monkeypatch: pytest.MonkeyPa
 
 
 def test_long_texts_are_read_one_by_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_columns, "_MOST_CHARACTERS", 10)
-    fill(project, ["a text", "another text"])
-    assert cells_of(project.row_columns(np.arange(1, 3)).texts) == ["a text", "another text"]
+    fill(project, ["a text", "another text" * 10])
+    monkeypatch.setattr(row_columns, "_MOST_BYTES", 100)
+    found = project.row_columns(np.arange(1, 3))
+    assert found.texts == ["a text", "another text" * 10]  # and not an array
+    assert isinstance(project.row_columns(np.arange(1, 2)).texts, pa.StringArray)
 
 
 @pytest.mark.parametrize("none", ["all", "nobody", "some"])

@@ -6,6 +6,7 @@ is free: whoever reads record by record beside a thread that computes waits for 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -26,7 +27,7 @@ from sce_desktop.store.sql import LAST_ROW, Ids, is_range, json_ids, numbers_in
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_MOST_CHARACTERS: Final = 10_000_000  # of texts and cells in one piece; SQLite makes none above a billion
+_MOST_BYTES: Final = 20_000_000  # of texts, or cells, in one piece
 _CELLS: Final = frozenset((str, type(None)))
 
 
@@ -68,20 +69,19 @@ def _at_once(connection: sa.Connection, ids: Ids, layout: rows.Shape) -> RowColu
         return None
     where, parameters = asked("rows", "id", ids)
     plain = raw(connection)
-    (characters, odd) = plain.execute(
-        "SELECT total(length), total(typeof(length) != 'integer')"
-        f" FROM (SELECT rows.length {where} AND rows.id <= {LAST_ROW})",
-        parameters,
-    ).fetchone()
-    if odd or characters > _MOST_CHARACTERS:
+    before = plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    try:
+        listed, texts, lengths, cells, odd = plain.execute(
+            "SELECT group_concat(id), CAST(group_concat(text, '') AS BLOB),"
+            " group_concat(length(CAST(text AS BLOB))), CAST(group_concat(cells) AS BLOB),"
+            " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
+            f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
+            parameters,
+        ).fetchone()
+    except sqlite3.DataError:  # more than fits into one piece
         return None
-    listed, texts, lengths, cells, odd = plain.execute(
-        "SELECT group_concat(id), CAST(group_concat(text, '') AS BLOB),"
-        " group_concat(length(CAST(text AS BLOB))), CAST(group_concat(cells) AS BLOB),"
-        " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
-        f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
-        parameters,
-    ).fetchone()
+    finally:
+        plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
     if odd or not np.array_equal(numbers_in(listed, np.int64), np.asarray(ids, np.int64)):
         return None
     give_way()
