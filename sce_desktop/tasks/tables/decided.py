@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sce_desktop.core import text_arrays
 from sce_desktop.core.annotations import Annotation, Decision, Label, RowMarks
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.giving_way import giving_way
 from sce_desktop.data.columns import Column
 from sce_desktop.data.writers import OutCell
+from sce_desktop.store.annotations.decisions import DecidedRows
 from sce_desktop.tasks.tables.columns import as_list
 
 DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
@@ -19,6 +20,8 @@ ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipp
 LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
 LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
 _WHOLE_NUMBERS = ("unsure", "flag")
+_MARKS = (*_WHOLE_NUMBERS, "note")
+_MOMENT = "decided_at"
 _NO_MARKS = RowMarks(0)
 
 
@@ -60,20 +63,32 @@ class DecisionColumns:
             cells += [int(label.name in names) if annotation else None for label in self._labels]
         return cells
 
-    def columns(
-        self, ids: IdArray, annotations: Mapping[int, Annotation], marks: Mapping[int, RowMarks]
-    ) -> list[Column]:
-        """Return the columns of the rows ``ids`` (n,). Most are alike at first."""
-        kinds: dict[tuple[OutCell, ...], int] = {tuple(self.cells(None, None)): 0}
-        codes = np.zeros(len(ids), np.int32)
-        if annotations or marks:
-            for place, row_id in enumerate(giving_way(ids.tolist())):
-                if row_id in annotations or row_id in marks:
-                    cells = tuple(self.cells(annotations.get(row_id), marks.get(row_id)))
-                    codes[place] = kinds.setdefault(cells, len(kinds))
-        return [
-            text_arrays.taken(text_arrays.of_texts(column), codes)
-            if is_text
-            else text_arrays.taken(text_arrays.whole_numbers(column), codes)
-            for is_text, column in zip(self._are_texts, zip(*kinds, strict=True), strict=True)
-        ]
+    def columns(self, ids: IdArray, decided: DecidedRows, marks: Mapping[int, RowMarks]) -> list[Column]:
+        """Return the columns of the rows ``ids`` (n,). Each kind of decision is made into cells once."""
+        rows = places_of(ids, decided.row_ids)
+        of_decision, of_mark, of_moment = (np.zeros(len(ids), np.int32) for _kind in range(3))
+        of_decision[rows] = decided.codes + np.int32(1)
+        of_moment[rows] = np.arange(1, len(rows) + 1, dtype=np.int32)
+        if marks:
+            marked = places_of(ids, np.fromiter(marks, np.int64, len(marks)))
+            of_mark[marked] = np.arange(1, len(marked) + 1, dtype=np.int32)
+        kinds = zip(*(self.cells(kind, None) for kind in (None, *decided.kinds)), strict=True)
+        notes = zip(*(self.cells(None, mark) for mark in (None, *marks.values())), strict=True)
+        made: list[Column] = []
+        for name, of_kinds, of_marks, is_text in zip(self.header, kinds, notes, self._are_texts, strict=True):
+            cells, codes = of_kinds, of_decision
+            if name in _MARKS:
+                cells, codes = of_marks, of_mark
+            elif name == _MOMENT:
+                cells, codes = (None, *decided.moments), of_moment
+            held = text_arrays.of_texts(cells) if is_text else text_arrays.whole_numbers(cells)
+            made.append(text_arrays.taken(held, codes))
+        return made
+
+
+def places_of(ids: IdArray, some: IdArray) -> NDArray[np.int64]:
+    """Return where in ``ids`` (n,), each once and in any order, ``some`` (m,) of them are."""
+    if bool((ids[1:] > ids[:-1]).all()):
+        return np.searchsorted(ids, some)
+    order = np.argsort(ids)
+    return order[np.searchsorted(ids, some, sorter=order)]

@@ -257,7 +257,7 @@ class _Sheet:
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
                 mine += results
         if self._final is not None:
-            finals = self._final.cells([row.id for row in rows], annotations)
+            finals = self._final.cells([row.id for row in rows])
             for mine, final in zip(cells, finals, strict=True):
                 mine += final
         return cells
@@ -266,9 +266,9 @@ class _Sheet:
         """Return the same by column, texts as they are."""
         found = self._project.row_columns(ids)
         give_way()
-        annotations = self._project.annotations(ids)
+        decided = self._project.decided_rows(ids)
         columns: list[Column] = list(found.columns)
-        columns += self._decided.columns(ids, annotations, self._project.marks(ids))
+        columns += self._decided.columns(ids, decided, self._project.marks(ids))
         scores = functools.cache(lambda run_id: self._project.scores_of_rows(run_id, ids))
         for run, model in zip(self._runs, self.models, strict=True):
             give_way()
@@ -277,7 +277,7 @@ class _Sheet:
             blank[~of_run.present] = _are_blank(found.texts, np.flatnonzero(~of_run.present))
             columns += model.columns(of_run, blank)
         if self._final is not None:
-            columns += self._final.columns(ids, annotations, scores)
+            columns += self._final.columns(ids, decided, scores)
         return Columns(tuple(columns), len(ids))
 
     def _results(self, run: Run, model: ModelColumns, rows: Sequence[Row]) -> Iterator[list[OutCell]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, Final
 
@@ -10,18 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core import text_arrays
-from sce_desktop.core.annotations import Annotation, Decision, Label
+from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.query import FinalSource, RowQuery
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import best, chosen, none_fits
 from sce_desktop.data.columns import Column, as_cells
 from sce_desktop.data.writers import OutCell
+from sce_desktop.store.annotations.decisions import DecidedRows
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.tables.columns import as_list
+from sce_desktop.tasks.tables.decided import places_of
 
 FINAL_COLUMNS: Final = ("final_label", "final_source")
 FINAL_GROUP: Final = "final"
@@ -54,10 +55,10 @@ class FinalCells:
     def columns(
         self,
         ids: IdArray,
-        annotations: Mapping[int, Annotation],
+        decided: DecidedRows,
         scores: Callable[[int], ScoresOfRows] | None = None,
     ) -> list[Column]:
-        """Return the columns of the rows ``ids`` (n,), of which ``annotations`` are what people say.
+        """Return the columns of the rows ``ids`` (n,), of which ``decided`` is what people say.
 
         ``scores``: gives what a run says of them, where that is known; None: it is read.
         """
@@ -72,17 +73,14 @@ class FinalCells:
             places = np.flatnonzero(found.present)[sure]
             label_of[places], source_of[places] = codes[sure] + np.int32(len(labels)), _MODEL
             labels += names
-        if annotations:
-            written: dict[tuple[int, ...], int] = {}
-            for place, id_ in enumerate(giving_way(ids.tolist())):
-                if (one := annotations.get(id_)) is None:
-                    continue
-                skipped = one.decision is Decision.SKIPPED
-                if not skipped and one.label_ids not in written:
-                    written[one.label_ids] = len(labels)
-                    labels.append(self._written([self._names.get(label_id) for label_id in one.label_ids]))
-                label_of[place] = 0 if skipped else written[one.label_ids]
-                source_of[place] = _NONE if skipped else _ANNOTATOR
+        if len(decided.kinds):
+            rows = places_of(ids, decided.row_ids)
+            skipped = np.array([kind.decision is Decision.SKIPPED for kind in decided.kinds])
+            names_of = ([self._names.get(id_) for id_ in kind.label_ids] for kind in decided.kinds)
+            answers = np.where(skipped, 0, np.arange(len(labels), len(labels) + len(skipped)))
+            labels += map(self._written, names_of)
+            label_of[rows] = answers[decided.codes]
+            source_of[rows] = np.where(skipped, _NONE, _ANNOTATOR)[decided.codes]
         blank = ids < len(self._blank)
         blank[blank] = self._blank[ids[blank]]
         label_of[blank], source_of[blank] = 0, _NONE
@@ -91,9 +89,10 @@ class FinalCells:
             text_arrays.taken(text_arrays.of_texts(_SOURCES), source_of),
         ]
 
-    def cells(self, ids: Sequence[int], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
+    def cells(self, ids: Sequence[int]) -> Iterator[list[OutCell]]:
         """Yield the same row by row."""
-        columns = self.columns(np.asarray(ids, np.int64), annotations)
+        wanted = np.asarray(ids, np.int64)
+        columns = self.columns(wanted, self._project.decided_rows(wanted))
         return map(list, zip(*map(as_cells, columns), strict=True))
 
     def _written(self, names: Iterable[str | None]) -> str | None:
