@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import compress, groupby
+from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import sqlalchemy as sa
-from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKind, Decision, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowState
-from sce_desktop.store.annotations import history
+from sce_desktop.store.annotations import decided_rows, history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
@@ -27,8 +24,6 @@ from sce_desktop.store.sql import LAST_ROW, Ids, among, fetch_columns, fetch_ids
 _PART: Final = 50_000  # rows that are named to SQLite at once
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
-_DECISIONS: Final = {kind.value: kind for kind in Decision}
-_ORIGINS: Final = {origin.value: origin for origin in Origin}
 _marks = schema.marks
 
 
@@ -42,24 +37,6 @@ class Answers(NamedTuple):
     label_ids: IdArray
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DecidedRows:
-    """What people decided about rows: ``kinds`` of decisions, each once, without row and moment.
-
-    ``codes`` (m,) say which each of ``row_ids`` (m,) has, ``moments`` (m,) when it was decided.
-    """
-
-    row_ids: IdArray
-    kinds: Sequence[Annotation]
-    codes: NDArray[np.int32]
-    moments: Sequence[str]
-
-
-_FETCH = f"""
-    SELECT row_id, decision, origin, decided_at, queue,
-        (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
-    FROM annotations AS a WHERE row_id <= {LAST_ROW} AND"""
-_FETCHED: Final = ("row_id", "decision", "origin", "decided_at", "queue")
 _FIRST_OPEN = """
     SELECT value FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
@@ -161,38 +138,12 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     Labels come in the order of the label set, whatever the order of clicks. Labels that are not in use are
     left out, and with its last label the decision.
     """
-    decided = fetch_by_kind(connection, row_ids)
+    decided = decided_rows.fetch(connection, row_ids)
     answers = [decided.kinds[code] for code in decided.codes.tolist()]
     return {
         row_id: Annotation(row_id, kind.decision, kind.label_ids, kind.origin, moment, kind.queue)
         for row_id, kind, moment in zip(decided.row_ids.tolist(), answers, decided.moments, strict=True)
     }
-
-
-def fetch_by_kind(connection: sa.Connection, row_ids: Ids) -> DecidedRows:
-    """Return the same for who looks at many rows."""
-    condition, parameters = among("row_id", row_ids)
-    records = checked(
-        "annotations", _FETCHED, raw(connection).execute(f"{_FETCH} {condition}", parameters).fetchall()
-    )
-    if not records:
-        return DecidedRows(np.empty(0, np.int64), (), np.empty(0, np.int32), ())
-    label_set = active_set(connection)
-    places = {label.id: at for at, label in enumerate(label_set.labels)} if label_set else {}
-    ids, decisions, origins, moments, queues, listed = zip(*records, strict=True)
-    known: dict[tuple[Any, ...], int] = {}
-    asked = zip(decisions, origins, queues, listed, strict=True)
-    codes = np.array([known.setdefault(kind, len(known)) for kind in giving_way(asked)], np.int32)
-    kinds = []
-    for decision, origin, queue, labels in known:
-        mine = [label_id for label_id in map(int, labels.split(",") if labels else ()) if label_id in places]
-        label_ids = tuple(sorted(mine, key=places.__getitem__))
-        kinds.append(Annotation(0, _DECISIONS[decision], label_ids, _ORIGINS[origin], "", queue))
-    in_use = np.array([kind.decision is not Decision.LABEL or bool(kind.label_ids) for kind in kinds])[codes]
-    found = DecidedRows(np.array(ids, np.int64), tuple(kinds), codes, moments)
-    if in_use.all():
-        return found
-    return DecidedRows(found.row_ids[in_use], found.kinds, codes[in_use], list(compress(moments, in_use)))
 
 
 def first_open(connection: sa.Connection, row_ids: Ids) -> int | None:

@@ -12,7 +12,7 @@ from sce_desktop.core.annotations import Annotation, Decision, Label, RowMarks
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.data.columns import Column
 from sce_desktop.data.writers import OutCell
-from sce_desktop.store.annotations.decisions import DecidedRows
+from sce_desktop.store.annotations.decided_rows import DecidedRows
 from sce_desktop.tasks.tables.columns import as_list
 
 DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")

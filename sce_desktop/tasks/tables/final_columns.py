@@ -17,7 +17,7 @@ from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import best, chosen, none_fits
 from sce_desktop.data.columns import Column, as_cells
 from sce_desktop.data.writers import OutCell
-from sce_desktop.store.annotations.decisions import DecidedRows
+from sce_desktop.store.annotations.decided_rows import DecidedRows
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
