@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -58,7 +58,7 @@ def _joined(pieces: Sequence[Piece]) -> memoryview:
     parts.append(text_arrays.scalar(same))
     found = pc.binary_join_element_wise(*parts, text_arrays.scalar(""))
     data, ends = text_arrays.buffers(found)
-    return memoryview(data[ends[0] : ends[-1]])
+    return data[ends[0] : ends[-1]].data
 
 
 def _pieces(columns: Sequence[Column], rows: int, lines: CSVLines) -> Iterator[Piece]:
@@ -104,10 +104,10 @@ def _field(column: Column, lines: CSVLines) -> list[Piece]:
     import pyarrow.compute as pc
 
     assert not isinstance(column, Numbers)
-    texts = column
+    texts: Any = column
     if not is_held_by_arrow(column):
         try:
-            texts = text_arrays.of_texts(column)
+            texts = text_arrays.of_texts(texts)
         except TypeError:  # numbers among them
             return [text_arrays.of_texts(lines.fields(column))]
     if pa.types.is_integer(texts.type):
