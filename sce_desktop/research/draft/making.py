@@ -37,6 +37,8 @@ MOST_TEXTS = 60_000
 OF_A_SET = 1_400
 OF_THE_REST = 12_000
 """Texts of a labelled set, and of the glosses and of the written sets, at most."""
+READ_FIRST = 32
+"""Texts of a table that the encoder reads before a draft by a vocabulary of many languages."""
 LARGEST_BYTES = 16_500_000
 _TOKENS_AT_ONCE = 512
 
@@ -94,8 +96,16 @@ def distil(
     numbers, starts = reader.token_ids(texts)
     numbers[numbers == vocabulary] = embedder.encoder.config.pad_token_id  # of a text without tokens
     given = Texts(numbers, starts, torch.from_numpy(vectors))
-    found = fit(alone, given, width=width, shares=usual_shares(embedder.tokenizer, vocabulary), log=log)
-    static = StaticVectors(found.tokens, found.scales, found.to_text, embedder.tokenizer, encoder_key(model))
+    shares = usual_shares(embedder.tokenizer, vocabulary)
+    found = fit(alone, given, width=width, shares=shares, log=log)
+    static = StaticVectors(
+        found.tokens,
+        found.scales,
+        found.to_text,
+        embedder.tokenizer,
+        encoder_key(model),
+        read_first=0 if shares is None else READ_FIRST,
+    )
     return static.save(folder)
 
 
