@@ -159,8 +159,10 @@ class RowsTable(QTableView):
     def show_sorting(self, column: int | None, descending: bool) -> None:
         """Show at which heading the order was chosen, if at any."""
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-        self.header.setSortIndicator(-1 if column is None else column, order)
-        self._share_width()
+        before, section = self.header.sortIndicatorSection(), -1 if column is None else column
+        self.header.setSortIndicator(section, order)
+        if section != before:  # its arrow takes room
+            self._share_width()
 
     def set_decided(self, decided: bool) -> None:
         """Make room for decisions once there are some."""

@@ -178,6 +178,7 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
+        self._navigation.answering.begin()  # until they are painted: work beside it would hold that up
         self._aged, self._problem, self._wanted = False, "", None
         ids = self.model.ids
         query = self._navigation.query
