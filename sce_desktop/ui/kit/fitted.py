@@ -41,7 +41,7 @@ class Face:
         """The one that ``painter`` draws with."""
         font = painter.font()
         for face in _faces:  # describing a font takes as long as drawing a word
-            if font.isCopyOf(face.font):
+            if font.isCopyOf(face.font) or font == face.font:
                 return face
         face = cls(font, painter.fontMetrics())
         _faces.appendleft(face)
