@@ -16,7 +16,7 @@ from sce_desktop.core.query import FinalSource
 from sce_desktop.ui.kit.fitted import Face, advance
 from sce_desktop.ui.kit.icons import icon
 from sce_desktop.ui.kit.painting import SQUARE, draw_bar, draw_line, draw_lines, draw_name, draw_square, mixed
-from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, colour_named, px, tokens
+from sce_desktop.ui.kit.theme import MARK_RADIUS, Tokens, colour_named, lengths, px, tokens
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.search_marks import draw_hits
 
@@ -26,6 +26,8 @@ SIGN_SIZE, SIGN_GAP = 11, 1  # of what is marked beside a row's number
 SIGNS_WIDTH = 3 * SIGN_SIZE + 2 * SIGN_GAP  # flag, unsure and note: each is seen whatever else there is
 LABEL_INDENT = 16  # from a label's square to its name
 NUMBER_WIDTH, BAR_WIDTH = 39, 26  # of the confidence
+# Of the confidence: number, bar, from bar to name, sign, beside it, half of the bar, its height.
+_SCORE_LENGTHS = NUMBER_WIDTH, BAR_WIDTH, 6, 12, 4, 2.5, 5
 _DRAFT_OPACITY = 0.45  # of the cells of a draft
 _LEAST_NAME = 24  # below that a sign says more than a name of which nothing is left
 # Looking them up takes as long as using them, and hundreds of cells are painted at once.
@@ -81,7 +83,7 @@ class CellDrawing:
         """Look at what is the same for all cells: asking for it at each takes longer than drawing it."""
         self._colours = tokens()
         self._face = Face.of(painter)
-        self._indent, self._square = px(LABEL_INDENT), px(SQUARE)
+        self._indent, self._square = px(LABEL_INDENT), px(SQUARE)  # `px` looks at the font, for `lengths`
         self._least_name = px(_LEAST_NAME)
         self._threshold = self._model.threshold
         self.mirror = painter.layoutDirection() is _MIRRORED
@@ -176,15 +178,15 @@ class CellDrawing:
             painter.setPen(colour_named(colours.muted))
             self._draw_words(painter, area, rows_text.NOT_YET)
             return
-        number, bar = px(NUMBER_WIDTH), px(BAR_WIDTH) if self.bars else 0
+        number, bar, gap, size, beside, half, high = lengths(*_SCORE_LENGTHS)
+        bar = bar if self.bars else 0
         middle = area.center().y() + 0.5
         none = score.says_none(self._threshold)
-        name = area if none else area.adjusted(0, 0, -(number + bar + (px(6) if bar else 0)), 0)
+        name = area if none else area.adjusted(0, 0, -(number + bar + (gap if bar else 0)), 0)
         if score.stale or score.draft:
-            size = px(12)
             sign = QRect(name.right() - size, int(middle - size / 2), size, size)
             icon("edit" if score.draft else "clock", "muted").paint(painter, self._placed(area, sign))
-            name = name.adjusted(0, 0, -(size + px(4)), 0)
+            name = name.adjusted(0, 0, -(size + beside), 0)
         if none:
             self._draw_label(painter, self._placed(area, name), rows_text.NONE_FITS, None, colours.muted)
             return
@@ -199,7 +201,7 @@ class CellDrawing:
             painter.setFont(face.font)
         self._draw_label(painter, self._placed(area, name), words, colour_of(label), ink, face)
         if bar:
-            box = QRectF(area.right() - number - bar, middle - px(2.5), bar, px(5))
+            box = QRectF(area.right() - number - bar, middle - half, bar, high)
             box = mirrored(area, box) if self.mirror else box
             draw_bar(painter, box, score.confidence, colour_of(label), track)
         painter.setPen(colour_named(colours.muted))
