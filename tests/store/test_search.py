@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +11,11 @@ import pytest
 from sce_desktop.core import folding
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content import search, trigrams
 from sce_desktop.store.file import functions, schema
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.statements import statements
@@ -260,6 +263,33 @@ def test_building_tells_progress_and_can_be_cancelled(
     project.build_search_index(Progress(1_000))
     assert seen[-1] == (16, 16, "Building the search index")
     assert found(project, "late") == [1, 2, 6, 16]
+
+
+def test_somebody_asks_whether_to_go_on_whenever_the_disk_was_waited_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(project, [f"text {number}" for number in range(3000)])
+    done: list[str] = []
+    shorten, records = Database.shorten_log, trigrams.records
+
+    def shortened(database: Database, *least: int) -> None:
+        done.append("disk")
+        shorten(database, *least)
+
+    def made(*args: Any) -> list[tuple[int, bytes]]:
+        done.append("records")
+        return records(*args)
+
+    class Asked(SilentProgress):
+        def check(self) -> None:
+            done.append("asked")
+
+    monkeypatch.setattr(trigrams, "_AT_ONCE", 10_000)
+    monkeypatch.setattr(trigrams, "records", made)
+    monkeypatch.setattr(Database, "shorten_log", shortened)
+    project.build_search_index(Asked())
+    assert done.count("records") > 1
+    assert all(done[place + 1] == "asked" for place, what in enumerate(done[:-1]) if what == "disk")
 
 
 def test_what_was_built_of_the_index_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -148,6 +148,7 @@ def _write(
             if done >= len(records) and start < end:
                 connection.execute(schema.project.update().values(searchable_to=end))
                 start = end
+        progress.check()  # the log may have been shortened, which waits for the disk
     return True
 
 
