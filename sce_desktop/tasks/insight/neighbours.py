@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.folding import folded
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
+from sce_desktop.imports import importing
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
 
@@ -74,7 +76,7 @@ def copies(texts: Sequence[str]) -> list[IdArray]:
     The largest group first; blank texts are in none, nor are those without a letter or digit.
     """
     groups: dict[str, list[int]] = {}
-    for place, text in enumerate(texts):
+    for place, text in enumerate(giving_way(texts)):
         if plain := _plain(text):
             groups.setdefault(plain, []).append(place)
     found = [np.asarray(places, dtype=np.int64) for places in groups.values() if len(places) > 1]
@@ -105,7 +107,9 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     for group in exact:
         left += [int(group[0])] * (len(group) - 1)
         right += group[1:].tolist()
-    plains = {place: plain for place in np.flatnonzero(kept).tolist() if (plain := _plain(texts[place]))}
+    progress.check()
+    remain = giving_way(np.flatnonzero(kept).tolist())
+    plains = {place: plain for place in remain if (plain := _plain(texts[place]))}
     places = list(plains)
     for one, other in _near_pairs(list(plains.values()), similarity, progress):
         left.append(places[one])
@@ -120,14 +124,15 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
 
 def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Iterator[tuple[int, int]]:
     """Yield the pairs of places that are near, each once."""
-    from datasketch import MinHash, MinHashLSH
-    from rapidfuzz.process import cdist  # by `fuzz.ratio`
+    with importing():  # they bring much of scipy
+        from datasketch import MinHash, MinHashLSH
+        from rapidfuzz.process import cdist  # by `fuzz.ratio`
 
     compared = [plain[:_LONGEST] for plain in plains]
     hashes = np.empty((len(plains), _PERMUTATIONS), np.uint32)
     for start in range(0, len(plains), _BATCH):
         progress.check()
-        shingles = [_shingles(text) for text in compared[start : start + _BATCH]]
+        shingles = [_shingles(text) for text in giving_way(compared[start : start + _BATCH])]
         bulk = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
         hashes[start : start + _BATCH] = [minhash.hashvalues for minhash in bulk]
         progress.report(min(start + _BATCH, len(plains)), len(plains), stage=_("reading texts"))
