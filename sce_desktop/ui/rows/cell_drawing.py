@@ -119,7 +119,7 @@ class CellDrawing:
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData) -> None:
         painter.setPen(colour_named(self._colours.muted))
-        self._draw_words(painter, area, f"{row.position + 1}")
+        self._draw_words(painter, area, number(row.position + 1))
         if row.marks is None:
             return
         size = px(SIGN_SIZE)
