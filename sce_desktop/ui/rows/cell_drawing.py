@@ -12,6 +12,7 @@ from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.rows_data import RowData, is_right_to_left
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.colours import colour_of
+from sce_desktop.core.i18n import number
 from sce_desktop.core.query import FinalSource
 from sce_desktop.ui.kit.fitted import Face, advance
 from sce_desktop.ui.kit.icons import icon
