@@ -12,7 +12,6 @@ from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.rows_data import RowData, is_right_to_left
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.i18n import number
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import FinalSource
 from sce_desktop.ui.kit.fitted import Face, advance
@@ -146,7 +145,7 @@ class RowsDelegate(QStyledItemDelegate):
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData, colours: Tokens) -> None:
         painter.setPen(colour_named(colours.muted))
-        painter.drawText(area, _START, number(row.position + 1))
+        painter.drawText(area, _START, f"{row.position + 1}")
         if row.marks is None:
             return
         size = px(SIGN_SIZE)
