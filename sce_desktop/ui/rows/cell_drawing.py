@@ -12,7 +12,6 @@ from sce_desktop.controllers import rows_text
 from sce_desktop.controllers.rows_data import RowData, is_right_to_left
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.colours import colour_of
-from sce_desktop.core.i18n import number
 from sce_desktop.core.query import FinalSource
 from sce_desktop.ui.kit.fitted import Face, advance
 from sce_desktop.ui.kit.icons import icon
@@ -120,7 +119,7 @@ class CellDrawing:
 
     def _draw_number(self, painter: QPainter, area: QRect, row: RowData) -> None:
         painter.setPen(colour_named(self._colours.muted))
-        self._draw_words(painter, area, number(row.position + 1))
+        self._draw_words(painter, area, f"{row.position + 1}")
         if row.marks is None:
             return
         size = px(SIGN_SIZE)

@@ -21,7 +21,7 @@ from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, 
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
 from sce_desktop.controllers.answering import CalmTimer
-from sce_desktop.core.i18n import _, number
+from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import font, px, row_height
 from sce_desktop.ui.rows.cell_drawing import (
     BAR_WIDTH,
@@ -210,8 +210,7 @@ class RowsTable(QTableView):
             least = min(max(heading, px(_LEAST_OWN)), px(_OWN_WIDTH))
             return ((0, least), (_YOUR_NAME, max(least, px(_OWN_WIDTH))))
         if column == Column.NUMBER:
-            widest = "".join("0" if sign.isdigit() else sign for sign in number(max(99, self._most)))
-            digits = self.fontMetrics().horizontalAdvance(widest)
+            digits = self.fontMetrics().horizontalAdvance("0" * len(str(max(99, self._most))))
             corner = heading + (0 if self._corner is None else self._corner.width())
             return ((0, max(corner, digits + around + px(SIGNS_WIDTH))),)
         if not self._is_not_empty(column):
