@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QObject, Qt
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtCore import QEvent, QObject, QRect, Qt
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -359,10 +359,13 @@ def test_half_a_page_is_painted_after_a_key_and_not_in_it(
     top = table.verticalScrollBar().value()
     painted = _Area(table.viewport())
     drawn: list[int] = []
-    plain = table._delegate.paint
-    monkeypatch.setattr(
-        table._delegate, "paint", lambda *told: (drawn.append(told[2].row()), plain(*told))[1]
-    )
+    plain = table.painting.cells.draw
+
+    def draw(painter: QPainter, area: QRect, column: int, row: rows_data.RowData, *, selected: bool) -> None:
+        drawn.append(row.id)
+        plain(painter, area, column, row, selected=selected)
+
+    monkeypatch.setattr(table.painting.cells, "draw", draw)
     turns = table._ahead.interval()
     table._ahead.setInterval(600_000)  # the keys come faster than the table turns its page
     for step in range(1, 5):

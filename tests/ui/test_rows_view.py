@@ -20,7 +20,7 @@ from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.theme import ROW_HEIGHTS, px
-from sce_desktop.ui.rows.rows_delegate import strip_cells, strip_width
+from sce_desktop.ui.rows.cell_drawing import strip_cells, strip_width
 from sce_desktop.ui.rows.rows_model import Column
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject

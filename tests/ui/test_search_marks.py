@@ -136,7 +136,7 @@ def test_a_search_marks_table_and_text(
     controllers.navigation.set_query(RowQuery(search="cafe -closed"))
     settle(qtbot, controllers)
     assert rows.model.ids.tolist() == [1]
-    assert rows.table._delegate.needles == ("cafe",)
+    assert rows.table.painting.cells.needles == ("cafe",)
     assert selected(panel.text.view) == ["Café"]
     controllers.navigation.set_query(RowQuery(search="text:fermé -ca"))
     settle(qtbot, controllers)
@@ -146,5 +146,5 @@ def test_a_search_marks_table_and_text(
     assert rows.empty.text() == "No text contains “zebra”. Try fewer words, or clear the search."
     controllers.navigation.set_query(RowQuery())
     settle(qtbot, controllers)
-    assert rows.table._delegate.needles == ()
+    assert rows.table.painting.cells.needles == ()
     assert selected(panel.text.view) == []

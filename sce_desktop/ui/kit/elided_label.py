@@ -22,6 +22,8 @@ class ElidedLabel(QLabel):
 
     def setText(self, text: str, tip: str = "") -> None:
         """Show as much of ``text`` as there is room for; ``tip`` is what else there is to say of it."""
+        if (text, tip) == (self._whole, self._tip):
+            return  # else the whole window would be laid out again for it
         self._whole, self._tip = text, tip
         self.setAccessibleDescription(text)
         self.updateGeometry()

@@ -57,7 +57,13 @@ def icon(name: str, role: str = "ink") -> QIcon:
     """Icon ``name`` in the colour of token ``role`` as the theme is now."""
     if QGuiApplication.layoutDirection() is Qt.LayoutDirection.RightToLeft:
         name = _MIRRORED.get(name, name)
-    return QIcon(svg_file(name, getattr(tokens(), role)))
+    return _icon(svg_file(name, getattr(tokens(), role)))
+
+
+@functools.lru_cache(maxsize=128)
+def _icon(path: str) -> QIcon:
+    """The icon of a file; what is painted of it is kept with it."""
+    return QIcon(path)
 
 
 def set_icon(target: QAction | QAbstractButton, name: str, role: str = "ink") -> None:

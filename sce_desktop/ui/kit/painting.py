@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetrics, QPainter
 
 from sce_desktop.controllers.rows_data import is_right_to_left
 from sce_desktop.core.labels import PARENT_SIGN, parent_of
-from sce_desktop.ui.kit.fitted import Face, advance, lines_of
+from sce_desktop.ui.kit.fitted import Face, advance, laid_out, lines_of
 from sce_desktop.ui.kit.theme import MARK_RADIUS, colour_named, px, tokens
 from sce_desktop.ui.kit.tokens import CONTRAST
 
@@ -97,13 +97,39 @@ def name_on_two_lines(metrics: QFontMetrics, name: str, width: int) -> str:
     return f"{' '.join(words[:count])}\n{elided_name(metrics, ' '.join(words[count:]), width)}"
 
 
-def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "") -> None:
-    """Draw ``mark`` and a label's name at the leading side of ``area``, in its own direction, on one line."""
-    face = Face.of(painter)
+def draw_name(painter: QPainter, area: QRect, name: str, *, mark: str = "", face: Face | None = None) -> None:
+    """Draw ``mark`` and a label's name at the leading side of ``area``, in its own direction, on one line.
+
+    ``face``: what ``painter`` draws with, if that is known.
+    """
+    face = face or Face.of(painter)
     room = area.width() - (advance(face, mark) if mark else 0)
     shown, right_to_left = _fitting(face, name, room)
     mirrored = painter.layoutDirection() is _MIRRORED
-    painter.drawText(area, _flags(right_to_left=right_to_left, right=mirrored), mark + shown)
+    draw_line(painter, face, area, mark + shown, right_to_left=right_to_left, right=mirrored)
+
+
+def draw_line(
+    painter: QPainter,
+    face: Face,
+    area: QRect,
+    words: str,
+    *,
+    right_to_left: bool = False,
+    right: bool = False,
+) -> None:
+    """Draw ``words`` on one line in the middle of ``area``, at its left side or at its right one.
+
+    ``face`` is what ``painter`` draws with. It looks as `QPainter.drawText` has it: that draws what is not
+    from left to right, and what the area cuts off.
+    """
+    laid = None if right_to_left or right else laid_out(face, words)
+    if laid is not None:
+        text, width, height = laid
+        if width <= area.width() and height <= area.height():
+            painter.drawStaticText(QPointF(area.x(), area.y() + (area.height() - height) / 2), text)
+            return
+    painter.drawText(area, _flags(right_to_left=right_to_left, right=right), words)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -112,16 +138,26 @@ def _fitting(face: Face, name: str, width: int) -> tuple[str, bool]:
     return elided_name(face.metrics, name, width), is_right_to_left(name)
 
 
-def draw_lines(painter: QPainter, area: QRect, text: str, lines: int, *, right_to_left: bool = False) -> None:
-    """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit."""
-    flags = _flags(right_to_left=right_to_left, right=right_to_left)
-    for box, line in fitted_lines(painter, area, text, lines):
-        painter.drawText(box, flags, line)
+def draw_lines(
+    painter: QPainter,
+    area: QRect,
+    text: str,
+    lines: int,
+    *,
+    right_to_left: bool = False,
+    face: Face | None = None,
+) -> None:
+    """Draw ``text`` on at most ``lines`` lines in its own direction, with "…" where it does not fit.
+
+    ``face``: what ``painter`` draws with, if that is known.
+    """
+    face = face or Face.of(painter)
+    for box, line in fitted_lines(face, area, text, lines):
+        draw_line(painter, face, box, line, right_to_left=right_to_left, right=right_to_left)
 
 
-def fitted_lines(painter: QPainter, area: QRect, text: str, lines: int) -> list[tuple[QRect, str]]:
+def fitted_lines(face: Face, area: QRect, text: str, lines: int) -> list[tuple[QRect, str]]:
     """Return what `draw_lines` draws of ``text``, and where."""
-    face = Face.of(painter)
     fitting = lines_of(face, text, area.width(), lines)
     height = face.metrics.lineSpacing()
     top = area.top() + (area.height() - height * len(fitting)) // 2

@@ -142,6 +142,7 @@ def px(length: float) -> int:
     if now != _State.measured[0]:
         _State.measured = (now, max(1.0, QFontInfo(now).pixelSize() / BODY_SIZE))
         lengths.cache_clear()
+        _made_font.cache_clear()
     return round(_now(length) * _State.measured[1])
 
 
@@ -170,8 +171,18 @@ def colour_named(name: str) -> QColor:
     return QColor(name)
 
 
-def font(role: Literal["body", "heading", "column", "text", "strong"] = "body") -> QFont:
+FontRole = Literal["body", "heading", "column", "text", "strong"]
+
+
+def font(role: FontRole = "body") -> QFont:
     """The system's font in the size and weight of a purpose."""
+    px(0)  # looks whether the system has another font now
+    return QFont(_made_font(role))
+
+
+@functools.lru_cache(maxsize=8)
+def _made_font(role: FontRole) -> QFont:
+    """The font of a purpose at the font that `px` has seen last: measuring that takes as long as drawing."""
     result = QFont(QGuiApplication.font())
     body = QFontInfo(result).pixelSize()
     if role in ("heading", "column"):

@@ -38,8 +38,10 @@ class FilterHeader(QHeaderView):
 
     def set_filtered(self, sections: Iterable[int], *, plain: Iterable[int] = ()) -> None:
         """Mark the sections that rows are filtered by; ``plain`` ones have no filter."""
+        before = (self._filtered, self._plain)
         self._filtered, self._plain = frozenset(sections), frozenset(plain)
-        self.viewport().update()
+        if before != (self._filtered, self._plain):
+            self.viewport().update()
 
     def funnel(self, section: int) -> QRect:
         """Return where the funnel of a section is."""

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.painting import draw_bar
 from sce_desktop.ui.kit.theme import Tokens, px, tokens
-from sce_desktop.ui.rows.rows_delegate import mirrored
+from sce_desktop.ui.rows.cell_drawing import mirrored
 
 
 def grey(colours: Tokens, place: int) -> QColor:

@@ -61,7 +61,7 @@ class RowsFinder(QObject):
         query = self._navigation.query
         from_top = starts_over(query, self.query)
         # What has to read a column of every row first takes seconds: it is seen, and can be stopped.
-        long = project.row_count() > MANY_ROWS and project.must_read(query)
+        long = project.must_read(query) and project.row_count() > MANY_ROWS
         job = self._workspace.submit(
             rows_data.find_rows,
             project,

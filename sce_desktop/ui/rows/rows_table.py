@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from math import ceil
 
 from PySide6.QtCore import (
+    QEvent,
     QItemSelectionModel,
     QItemSelectionRange,
     QModelIndex,
@@ -22,19 +23,19 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView
 from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import font, px, row_height
-from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
-from sce_desktop.ui.rows.filter_header import FilterHeader
-from sce_desktop.ui.rows.own_order import OwnOrder
-from sce_desktop.ui.rows.rows_delegate import (
+from sce_desktop.ui.rows.cell_drawing import (
     BAR_WIDTH,
     LABEL_INDENT,
     NUMBER_WIDTH,
-    PADDING,
     SIGNS_WIDTH,
-    RowsDelegate,
     strip_width,
 )
+from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
+from sce_desktop.ui.rows.filter_header import FilterHeader
+from sce_desktop.ui.rows.own_order import OwnOrder
+from sce_desktop.ui.rows.rows_delegate import RowsDelegate
 from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
+from sce_desktop.ui.rows.rows_painting import PADDING, RowsPainting
 
 MOST_SELECTED = 10_000  # rows that are held one by one; of more the table holds where they are
 AHEAD_MS = 10  # after a step, once what it changed is painted: the next key is still to come
@@ -68,7 +69,9 @@ class RowsTable(QTableView):
         super().__init__(parent)
         self.setAccessibleName(_("Rows"))
         self.setModel(model)
-        self._delegate = RowsDelegate(model, self)
+        self.painting = RowsPainting(self, model)
+        self._cells = self.painting.cells
+        self._delegate = RowsDelegate(model, self, self._cells)
         self._corner: QToolButton | None = None
         self._most = 0  # the highest number of a row
         self._decided = False
@@ -133,8 +136,8 @@ class RowsTable(QTableView):
     def set_height(self, name: str) -> None:
         """Make rows as high as `ROW_HEIGHTS` says; the row at the top stays there."""
         top = self.indexAt(QPoint(0, 0))
-        self._delegate.lines = _LINES.get(name, 1)
-        height = max(row_height(name), self.fontMetrics().lineSpacing() * self._delegate.lines + px(6))
+        self._cells.lines = _LINES.get(name, 1)
+        height = max(row_height(name), self.fontMetrics().lineSpacing() * self._cells.lines + px(6))
         self.verticalHeader().setMinimumSectionSize(height)
         self.verticalHeader().setDefaultSectionSize(height)
         if top.isValid():
@@ -143,8 +146,8 @@ class RowsTable(QTableView):
 
     def mark(self, needles: tuple[str, ...]) -> None:
         """Mark ``needles`` in the texts."""
-        if needles != self._delegate.needles:
-            self._delegate.needles = needles
+        if needles != self._cells.needles:
+            self._cells.needles = needles
             self.viewport().update()
 
     def set_most(self, number: int) -> None:
@@ -156,8 +159,10 @@ class RowsTable(QTableView):
     def show_sorting(self, column: int | None, descending: bool) -> None:
         """Show at which heading the order was chosen, if at any."""
         order = Qt.SortOrder.DescendingOrder if descending else Qt.SortOrder.AscendingOrder
-        self.header.setSortIndicator(-1 if column is None else column, order)
-        self._share_width()
+        before, section = self.header.sortIndicatorSection(), -1 if column is None else column
+        self.header.setSortIndicator(section, order)
+        if section != before:  # its arrow takes room
+            self._share_width()
 
     def set_decided(self, decided: bool) -> None:
         """Make room for decisions once there are some."""
@@ -188,7 +193,7 @@ class RowsTable(QTableView):
         for column, steps, width in zip(shown, wanted, widths, strict=True):
             self.header.resizeSection(column, width)
             if column == Column.SCE:
-                self._delegate.bars = width >= steps[-1][1]
+                self._cells.bars = width >= steps[-1][1]
         signs = [c for c, width in zip(shown, widths, strict=True) if width < self._heading_width(c)]
         model.set_signs(c for c in signs if c >= Column.BASELINE and model.own_at(c) is None)
         if self._name(Column.TEXT) not in self._own.widths:
@@ -361,9 +366,13 @@ class RowsTable(QTableView):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground, which is seen beside and below the rows, then the rows."""
         painter = QPainter(self.viewport())
-        painter.fillRect(event.rect(), self.palette().base())
+        self.painting.paint(painter, event.region())
         painter.end()
-        super().paintEvent(event)
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Follow the mouse."""
+        self.painting.follow(event)
+        return super().viewportEvent(event)
 
     def moveCursor(
         self, action: QAbstractItemView.CursorAction, modifiers: Qt.KeyboardModifier

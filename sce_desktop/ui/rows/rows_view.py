@@ -144,7 +144,6 @@ class RowsView(QWidget):
         self._navigation.stepAsked.connect(self._step)
         self._navigation.nextAsked.connect(self._go_on)
         self._navigation.queryFailed.connect(self._on_failed)
-        self._navigation.queryChanged.connect(self._mark_hits)
         self._workspace.projectOpened.connect(self._mark_hits)
         self._navigation.rowsFocusAsked.connect(self.table.setFocus)
         self._navigation.rowAsked.connect(self._show_row_id)
@@ -178,9 +177,11 @@ class RowsView(QWidget):
     @Slot()
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
+        self._navigation.answering.begin()  # until they are painted: work beside it would hold that up
         self._aged, self._problem, self._wanted = False, "", None
         ids = self.model.ids
         query = self._navigation.query
+        self._mark_hits()  # not before: the rows that were there would be painted for nothing
         plain = query.order is RowOrder.FILE and not query.descending
         own = query.order_column
         sorted_by = sorted_column(query) if own is None else self.model.section_of(own)

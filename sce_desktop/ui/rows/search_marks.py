@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QTextLayout, QTextLine, QTextOption
 
 from sce_desktop.core.hits import hits
 from sce_desktop.core.word_spans import Span
+from sce_desktop.ui.kit.fitted import Face
 from sce_desktop.ui.kit.painting import fitted_lines
 from sce_desktop.ui.kit.theme import tokens
 
@@ -40,7 +41,7 @@ def draw_hits(
     painter: QPainter, area: QRect, text: str, lines: int, needles: Sequence[str], *, right_to_left: bool
 ) -> None:
     """Draw the ground of every hit of ``needles`` where `painting.draw_lines` puts it."""
-    for box, line in fitted_lines(painter, area, text, lines):
+    for box, line in fitted_lines(Face.of(painter), area, text, lines):
         if not (found := hits(line, needles)):
             continue
         layout = QTextLayout(line, painter.font())
