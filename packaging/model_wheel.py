@@ -61,7 +61,7 @@ def build(folder: Path, facts: dict[str, Any], out: Path) -> Path:
 
     Args:
         folder: Its name is the model's.
-        facts: ``version``, ``summary``, ``notices``, as models.toml has them.
+        facts: ``version``, ``summary``, ``notices``, ``without``, as models.toml has them.
         out: Made if it is not there.
 
     Raises:
@@ -81,6 +81,8 @@ def build(folder: Path, facts: dict[str, Any], out: Path) -> Path:
         project = Path(place)
         inside = project / model_packages.NAMESPACE / name
         shutil.copytree(folder, inside, ignore=NOT_SHIPPED)
+        for file in facts.get("without", []):
+            (inside / file).unlink()
         notices = [ROOT / "packaging" / "notices" / notice for notice in facts["notices"]]
         text = "\n\n".join(notice.read_text(encoding="utf-8") for notice in notices)
         for notice in (

@@ -33,34 +33,43 @@ def softmax(scores: FloatArray) -> FloatArray:
     return result
 
 
+def best(probabilities: FloatArray) -> tuple[IdArray, FloatArray]:
+    """Return index and confidence (n,) of the best label of each row, as `top` does, in half the time."""
+    index = probabilities.argmax(axis=1)
+    return index, probabilities[np.arange(len(probabilities)), index]
+
+
 def top(probabilities: FloatArray) -> tuple[IdArray, FloatArray, FloatArray]:
     """Return index, confidence and margin (n,) of the best label of each row of ``probabilities`` (n, K).
 
     Ties go to the label that comes first. The margin is the distance to the second best; with one label it is
     the confidence.
     """
-    rows = np.arange(len(probabilities))
-    index = probabilities.argmax(axis=1)
-    confidence = probabilities[rows, index]
+    index, confidence = best(probabilities)
     if probabilities.shape[1] == 1:
         return index, confidence, confidence
     second = np.partition(probabilities, -2, axis=1)[:, -2]
     return index, confidence, confidence - second
 
 
-def statuses(scores: Scores, *, threshold: float | None = None, multi_label: bool = False) -> list[Status]:
-    """Return what ``scores`` mean row by row.
+SCORED_STATUSES = (Status.SCORED, Status.UNSURE, Status.NONE)
+"""What a row with a text can have."""
+
+
+def status_codes(
+    scores: Scores, *, threshold: float | None = None, multi_label: bool = False
+) -> NDArray[np.int32]:
+    """Return what ``scores`` mean row by row, as places (n,) in `SCORED_STATUSES`.
 
     ``none`` where the model's own "no label fits" reaches `NONE_THRESHOLD`, or where no independent
     probability reaches the threshold; ``unsure`` where the best probability is below ``threshold``.
     """
     confidence = scores.probabilities.max(axis=1)
-    kinds = (Status.SCORED, Status.UNSURE, Status.NONE)
-    kind = np.zeros(len(scores), dtype=np.int64)
+    kind = np.zeros(len(scores), dtype=np.int32)
     if threshold is not None:
         kind[confidence < threshold] = 1
     kind[none_fits(confidence, scores.none, threshold=threshold, multi_label=multi_label)] = 2
-    return [kinds[number] for number in kind]
+    return kind
 
 
 def none_fits(confidence: Any, none: Any, *, threshold: float | None = None, multi_label: bool) -> Any:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sce_desktop.core.giving_way import give_way
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
-from sce_desktop.data.number_text import joined, rounded
+from sce_desktop.data.number_text import rounded
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +33,8 @@ class Numbers:
         return found.tolist()
 
 
-Column = Sequence[OutCell] | Numbers
+Column: TypeAlias = "Sequence[OutCell] | Numbers | pa.StringArray | pa.Int64Array"
+"""A column of cells. What is held by Arrow holds nothing but texts, or whole numbers, and nulls."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,34 +58,34 @@ class Columns:
 
     def cells(self) -> list[Sequence[OutCell]]:
         """Return each column as cells."""
-        return [column.cells() if isinstance(column, Numbers) else column for column in self.columns]
+        return list(map(as_cells, self.columns))
 
     def csv(self, lines: CSVLines) -> CSVText:
         """Return the lines of csv that ``lines`` makes of the same rows."""
-        if len(self.columns) < 2 or not lines.delimiter.isascii():
-            return lines.text(list(zip(*self.cells(), strict=True)))
         before = lines.protected
-        parts = list(self._parts(lines))
-        delimiter = lines.delimiter
-        give_way()
-        text = "\n".join(map(delimiter.join, zip(*parts, strict=True)))
-        return CSVText(f"{text}\n" if self.rows else "", self.rows, self.width, lines.protected - before)
+        data = self.csv_bytes(lines)
+        return CSVText(str(data, "utf-8"), self.rows, self.width, lines.protected - before)
 
-    def _parts(self, lines: CSVLines) -> Iterator[Sequence[str]]:
-        """Yield the texts of the columns, and those of numbers that stand side by side as one."""
-        for _presence_of, columns in groupby(self.columns, _presence):
-            group = list(columns)
-            numbers = [column for column in group if isinstance(column, Numbers)]
-            if not numbers:
-                yield from (lines.fields(column) for column in group if not isinstance(column, Numbers))
-                continue
-            present = numbers[0].present
-            matrix = np.stack([column.values[present] for column in numbers], axis=1)
-            texts = np.full(self.rows, lines.delimiter * (len(numbers) - 1), object)
-            texts[present] = joined(matrix, lines.delimiter)
-            yield texts.tolist()
+    def csv_bytes(self, lines: CSVLines) -> bytes | memoryview:
+        """Return the same as it stands in the file."""
+        from sce_desktop.data.csv.column_lines import lines_of
+
+        found = lines_of(self.columns, self.rows, lines)
+        if found is None:
+            return "".join(lines.lines(zip(*self.cells(), strict=True))).encode()
+        return found
 
 
-def _presence(column: Column) -> int | None:
-    """Return what is equal for columns of numbers that are empty in the same rows; None for other ones."""
-    return id(column.present) if isinstance(column, Numbers) else None
+def is_held_by_arrow(column: Column) -> TypeGuard[pa.Array]:
+    """Whether a column is an array of Arrow."""
+    return not isinstance(column, Numbers | list | tuple) and hasattr(column, "to_pylist")
+
+
+def as_cells(column: Column) -> Sequence[OutCell]:
+    """Return a column as cells."""
+    if isinstance(column, Numbers):
+        return column.cells()
+    if is_held_by_arrow(column):
+        cells: list[Any] = column.to_pylist()
+        return cells
+    return column

@@ -76,7 +76,7 @@ class Table(ABC):
     ) -> Generator[Sequence[Cells], None, None]:
         """Yield the same rows for who stores them as they are: as `ColumnRows` where that is faster.
 
-        Some of these batches are larger or smaller than ``size``.
+        Some of these batches are smaller than ``size``.
         """
         self._by_column = True
         yield from self._batches(size, progress or SilentProgress())
@@ -128,11 +128,11 @@ class Table(ABC):
         `ColumnRows` are for `bulk_batches` alone.
         """
 
-    def _find_encoding(self, size: int, chosen: str | None) -> str:
+    def _find_encoding(self, size: int, chosen: str | None, progress: Progress | None = None) -> str:
         """Return the encoding of a text file, which is guessed unless it was chosen; doubts are reported."""
         if chosen is not None:
             return chosen
-        guess = guess_encoding(self.path, size)
+        guess = guess_encoding(self.path, size, progress)
         self.encodings = guess.ranked
         if guess.rival:
             self.doubts += (encoding_doubt(guess.raw, guess.line, guess.ranked[0], guess.rival),)
@@ -170,7 +170,9 @@ class _Gathered:
             if self._listed:
                 yield from self.rest()
             self._parts.append(chunk)
-            if self.rows >= self._size or sum(part.nbytes for part in self._parts) > _BULK_BYTES:
+            if self.rows >= self._size:
+                yield from self._full()
+            if sum(part.nbytes for part in self._parts) > _BULK_BYTES:
                 yield from self.rest()
             return
         if self._parts:
@@ -184,6 +186,14 @@ class _Gathered:
             yield batch
             if not self._listed:
                 break
+
+    def _full(self) -> Iterator[ColumnRows]:
+        """Yield batches of ``size`` rows each: who writes one while the next is read needs them alike."""
+        joined = ColumnRows.joined(self._parts)
+        whole = len(joined) // self._size * self._size
+        self._parts = [joined[whole:]] if whole < len(joined) else []
+        for start in range(0, whole, self._size):
+            yield joined[start : start + self._size]
 
     def rest(self) -> Iterator[list[Cells] | ColumnRows]:
         """Yield what is left."""

@@ -3,26 +3,44 @@
 from __future__ import annotations
 
 import os
-from typing import Final, TextIO
+from types import TracebackType
+from typing import BinaryIO, Final, Self
+
+from sce_desktop.core.background_writer import BackgroundWriter
 
 SYNC_BYTES: Final = 4_000_000
 
 
-class SyncedWriter:
-    """Writes to ``file`` and has what is there put on the disk every `SYNC_BYTES`.
+class SyncedFile:
+    """A context manager that has what is in ``file`` put on the disk every `SYNC_BYTES`.
 
     What is written at the end in one piece would hold up every decision that is put on the same disk then.
+    While one piece goes there the next is written, and no more than that.
     """
 
-    def __init__(self, file: TextIO) -> None:
+    def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._since = 0
+        self._syncing = BackgroundWriter("sync")
 
-    def write(self, text: str) -> None:
-        """Write ``text``."""
-        self._file.write(text)
-        self._since += len(text)
+    def __enter__(self) -> Self:
+        self._syncing.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._syncing.__exit__(kind, error, trace)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Write ``data``."""
+        self._file.write(data)
+        self.wrote(len(data))
+
+    def wrote(self, count: int) -> None:
+        """Note that ``count`` bytes more were written to the file, by whomever."""
+        self._since += count
         if self._since >= SYNC_BYTES:
             self._since = 0
             self._file.flush()
-            os.fsync(self._file.fileno())
+            self._syncing.write(os.fsync, self._file.fileno())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import N_, _, number
+from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions, TablePreview
 from sce_desktop.data.csv.byte_marks import looks_binary
 from sce_desktop.data.csv.csv_reader import CsvTable
@@ -45,14 +46,20 @@ _OTHERS = {
 _GUESS_ROWS = 1000
 
 
-def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Table:  # noqa: B008 - frozen
+def open_table(
+    path: str | Path,
+    options: TableOptions = TableOptions(),  # noqa: B008 - frozen
+    progress: Progress | None = None,
+) -> Table:
     """Open a table; nothing but its header and a sample is read yet (of JSON, everything once).
+
+    ``progress`` is asked while the encoding of a large file is found out.
 
     The kind follows the content where that is plain (workbooks, parquet), else the ending: .jsonl,
     .ndjson and .json, otherwise delimited text. Text and JSON may be gzipped. Raises UserError for what
     is no table, or has more columns than can be worked with.
     """
-    table = _open(Path(path), options)
+    table = _open(Path(path), options, progress)
     if len(table.columns) > MAX_COLUMNS:
         raise UserError(
             _(
@@ -66,7 +73,7 @@ def open_table(path: str | Path, options: TableOptions = TableOptions()) -> Tabl
     return table
 
 
-def _open(path: Path, options: TableOptions) -> Table:
+def _open(path: Path, options: TableOptions, progress: Progress | None) -> Table:
     size = file_size(path)
     if options.encoding is not None:
         codec_name(options.encoding)
@@ -100,7 +107,7 @@ def _open(path: Path, options: TableOptions) -> Table:
         )
     if ending in _JSON_ENDINGS:
         return JsonTable(path, options)
-    return CsvTable(path, options)
+    return CsvTable(path, options, progress)
 
 
 def preview_table(

@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sce_desktop.core.background_writer import BackgroundWriter
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext
@@ -20,17 +18,16 @@ from sce_desktop.core.private import FOLDER
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.quoting import quoted_names
 from sce_desktop.data.atomic import replacing
-from sce_desktop.data.columns import Column, Columns, Numbers
+from sce_desktop.data.columns import Columns
 from sce_desktop.data.csv.csv_grammar import valid_delimiter
 from sce_desktop.data.csv.csv_text import CSVLines, CSVText, OutCell
 from sce_desktop.data.json.json_values import JsonText, Missing
-from sce_desktop.data.number_text import rounded
-from sce_desktop.data.synced import SyncedWriter
+from sce_desktop.data.number_text import number
+from sce_desktop.data.parquet.writing import write_parquet
+from sce_desktop.data.synced import SyncedFile
 from sce_desktop.temporary import temporary_beside
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from sce_desktop.data.column_types import ColumnTypes
 
 Rows = Sequence[Sequence[OutCell]]
@@ -40,8 +37,6 @@ EXCEL_COLUMNS = 16_384
 EXCEL_CHARACTERS = 32_767  # UTF-16 units a cell
 _EXACT_IN_EXCEL = 2**53
 _NAMED_ONCE = (".parquet", ".jsonl")
-_WHOLE = frozenset((int, type(None)))
-_TYPED_AFTER = 100_000  # rows at most are held back until it is known which columns are numbers
 
 
 def write_table(
@@ -94,7 +89,15 @@ def write_table(
         if ending == ".xlsx":
             _write_xlsx(temporary, columns, counted, about, legend)
         elif ending == ".parquet":
-            _write_parquet(temporary, columns, counted, about, types, numbers)
+            write_parquet(
+                temporary,
+                columns,
+                iter(counted),
+                about=about,
+                types=types,
+                numbers=numbers,
+                progress=progress,
+            )
         elif ending == ".jsonl":
             _write_jsonl(temporary, columns, counted)
         else:
@@ -140,11 +143,6 @@ class _Counted:
             self._progress.report(self.rows, stage="writing")
 
 
-def number(value: Any) -> int | float:
-    """Return a number with 9 significant digits, as Python's own type."""
-    return value if isinstance(value, int) else float(f"{float(value):.9g}")
-
-
 def _write_csv(
     target: Path,
     columns: Sequence[str],
@@ -155,24 +153,21 @@ def _write_csv(
 ) -> int:
     """Write csv and return how many cells were protected from being taken for formulas."""
     made, handed_over = CSVLines(delimiter, excel_safe=excel_safe), 0
-    with target.open("w", encoding="utf-8", newline="") as file, BackgroundWriter("export") as writer:
-        synced = SyncedWriter(file)
-        if excel_safe or (columns and columns[0].startswith("\ufeff")):  # which else would pass for the mark
-            file.write("\ufeff")
-        file.writelines(made.lines([columns]))
+    with target.open("wb") as file, SyncedFile(file) as synced, BackgroundWriter("export") as writer:
+        marked = excel_safe or (columns and columns[0].startswith("\ufeff"))  # which else would pass for it
+        file.write(f"{chr(0xFEFF) if marked else ''}{''.join(made.lines([columns]))}".encode())
         for batch in batches:
-            if isinstance(batch, Columns):
-                writer.write(_write_columns, synced, batch, made)
-            elif isinstance(batch, CSVText):
+            if isinstance(batch, CSVText):
                 handed_over += batch.protected
-                file.write(batch.text)
-            else:
-                file.writelines(made.lines(batch))
+            writer.write(_write_lines, synced, batch, made)
     return made.protected + handed_over
 
 
-def _write_columns(file: SyncedWriter, batch: Columns, made: CSVLines) -> None:
-    file.write(batch.csv(made).text)
+def _write_lines(file: SyncedFile, batch: Rows | CSVText | Columns, made: CSVLines) -> None:
+    if isinstance(batch, Columns):
+        file.write(batch.csv_bytes(made))
+    else:
+        file.write((batch.text if isinstance(batch, CSVText) else "".join(made.lines(batch))).encode())
 
 
 def _write_jsonl(target: Path, columns: Sequence[str], batches: Iterable[Rows]) -> None:
@@ -276,104 +271,6 @@ def _too_long(row: int, cell: str) -> str:
         units=formatted(units),
         limit=formatted(EXCEL_CHARACTERS),
     )
-
-
-def _write_parquet(
-    target: Path,
-    columns: Sequence[str],
-    batches: Iterable[Rows | Columns],
-    about: Sequence[str],
-    types: ColumnTypes | None,
-    numbers: Collection[str],
-) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    typed = types.fields if types is not None else ()
-    pending = map(_by_column, batches)
-    held: list[list[Column]] = []  # batches by column
-    rows = 0
-    kinds: list[type | None] = [str if field is not None else None for field in typed]
-    kinds += [float if name in numbers else None for name in columns[len(kinds) :]]
-    while not all(kinds) and rows < _TYPED_AFTER and (batch := next(pending, None)) is not None:
-        held.append(batch)
-        if batch:
-            rows += len(batch[0])
-            kinds = [kind or _kind_of(column) for kind, column in zip(kinds, batch, strict=True)]
-    fields = [
-        pa.field(name, pa.float64() if kind is float else pa.int64() if kind is int else pa.string())
-        for name, kind in zip(columns, kinds, strict=True)
-    ]
-    for place, field in enumerate(typed):
-        if field is not None:
-            fields[place] = field.with_name(columns[place])
-    metadata = {**(types.metadata if types is not None else {})}
-    if about:
-        metadata[b"about"] = "\n".join(about).encode()
-    schema = pa.schema(fields, metadata=metadata or None)
-    makers = [
-        types.maker(place) if types is not None and place < len(typed) and typed[place] is not None else None
-        for place in range(len(columns))
-    ]
-
-    def write(parts_of: Sequence[Sequence[Column]]) -> None:
-        arrays = [
-            _array(parts, field) if maker is None else maker(_cells(parts))
-            for parts, field, maker in zip(parts_of, schema, makers, strict=True)
-        ]
-        file.write_batch(pa.record_batch(arrays, schema=schema))
-
-    with pq.ParquetWriter(target, schema, compression="zstd") as file, BackgroundWriter("export") as writer:
-        first = list(zip(*filter(None, held), strict=True))
-        del held
-        if first:
-            writer.write(write, first)
-            del first
-        for batch in pending:
-            if batch:
-                writer.write(write, [(column,) for column in batch])
-
-
-def _by_column(batch: Rows | Columns) -> list[Column]:
-    return list(batch.columns) if isinstance(batch, Columns) else list(zip(*batch, strict=True))
-
-
-def _kind_of(column: Column) -> type | None:
-    """Return what a column holds, None where it has no cell that is not empty."""
-    if isinstance(column, Numbers):
-        return float if column.present.any() else None
-    return next((_kind(cell) for cell in column if cell is not None), None)
-
-
-def _cells(parts: Sequence[Column]) -> Sequence[OutCell]:
-    cells = [part.cells() if isinstance(part, Numbers) else part for part in parts]
-    return cells[0] if len(cells) == 1 else list(chain.from_iterable(cells))
-
-
-def _kind(cell: OutCell) -> type:
-    if isinstance(cell, str):
-        return str
-    return int if isinstance(cell, int) else float
-
-
-def _array(parts: Sequence[Column], field: pa.Field) -> pa.Array:
-    """Return the parts of a column as one array."""
-    import pyarrow as pa
-
-    if field.type == pa.float64() and all(isinstance(part, Numbers) for part in parts):
-        found = [part for part in parts if isinstance(part, Numbers)]
-        values = rounded(np.concatenate([part.values for part in found]))
-        absent = ~np.concatenate([part.present for part in found])
-        return pa.array(values, mask=absent if absent.any() else None, from_pandas=False)
-    cells = _cells(parts)
-    if not pa.types.is_string(field.type):
-        if _WHOLE.issuperset(map(type, cells)):
-            return pa.array(cells, field.type)
-        return pa.array([None if cell is None or cell == "" else number(cell) for cell in cells], field.type)
-    try:
-        return pa.array(cells, field.type)
-    except pa.ArrowTypeError:  # a number that came after a hundred thousand empty cells
-        return pa.array([cell if cell is None else str(cell) for cell in cells], field.type)
 
 
 def _unique(columns: Sequence[str], progress: Progress) -> list[str]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sce_desktop.core.annotations import Annotation, Audit, Change, Coder, Decision, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.store.annotations import audits, coders, decisions, history
+from sce_desktop.store.annotations import audits, coders, decided_rows, decisions, history
+from sce_desktop.store.annotations.decided_rows import DecidedRows
 from sce_desktop.store.annotations.decisions import Answers
 from sce_desktop.store.file.database import Database
 from sce_desktop.store.sql import Ids, now
@@ -98,6 +99,11 @@ class DecisionMethods:
         """
         with self._database.read() as connection:
             return decisions.fetch(connection, ids)
+
+    def decided_rows(self, ids: Ids) -> DecidedRows:
+        """Return the same by kind, for who looks at many rows."""
+        with self._database.read() as connection:
+            return decided_rows.fetch(connection, ids)
 
     def first_open(self, ids: Ids) -> int | None:
         """Return the first of ``ids`` with text and no decision, None if there is none.

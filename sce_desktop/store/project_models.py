@@ -19,7 +19,7 @@ from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
-from sce_desktop.store.runs import bulk, final, runs, versions
+from sce_desktop.store.runs import bulk, final, run_matrix, runs, versions
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore, RunArrays
 from sce_desktop.store.runs.scored import ScoredRuns
@@ -127,7 +127,7 @@ class ModelMethods:
     def run_matrix(self, run_id: int) -> tuple[IdArray, FloatArray]:
         """Return the scored rows (n,) in file order and all their probabilities (n, K)."""
         with self._database.read() as connection:
-            return runs.matrix(connection, run_id)
+            return run_matrix.matrix(connection, run_id)
 
     def finish_run(self, run_id: int) -> None:
         """Note that a run has scored all rows that there are."""

@@ -43,6 +43,22 @@ def json_ids(ids: Ids) -> str:
     return "[" + ",".join(str(int(id_)) for id_ in ids) + "]"
 
 
+def among(column: str, ids: Ids) -> tuple[str, tuple[object, ...]]:
+    """Return the condition that ``column`` is one of ``ids``, with its parameters; a range of ids is one."""
+    if is_range(ids):
+        return f"{column} BETWEEN ? AND ?", (int(ids[0]), int(ids[-1]))
+    return f"{column} IN (SELECT value FROM json_each(?))", (json_ids(ids),)
+
+
+def is_range(ids: Ids) -> bool:
+    """Whether ``ids`` are some, each one more than the last."""
+    return (
+        len(ids) > 0
+        and int(ids[-1]) - int(ids[0]) == len(ids) - 1
+        and bool((np.diff(np.asarray(ids)) == 1).all())
+    )
+
+
 def id_list(ids: Ids) -> sa.Select[Any]:
     """Return ``ids`` as a statement for ``IN``: one parameter, however many there are."""
     values = sa.func.json_each(json_ids(ids)).table_valued(sa.column("value", sa.Integer))

@@ -13,6 +13,7 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.metrics import measure
 from sce_desktop.ml.draft.model import DraftModel, draft_of
+from sce_desktop.ml.draft.static import StaticVectors
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.collections import list_sets, load_set
 from sce_desktop.tasks.evaluation.gold import sample
@@ -36,11 +37,11 @@ def run(*, model: str, data: Path, names: Sequence[str] | None, rows: int, devic
         raise SystemExit(f"{model} has no draft.")
     part = "multilingual" if names and names[0].startswith("sib_") else "validation"
     wanted = names or list_sets(data, part)
+    accuracy(loaded, draft.vectors, data, wanted, rows)
     rate(draft, data, wanted)
-    accuracy(loaded, draft, data, wanted, rows)
 
 
-def accuracy(model: SCEModel, draft: DraftModel, data: Path, names: Sequence[str], rows: int) -> None:
+def accuracy(model: SCEModel, static: StaticVectors, data: Path, names: Sequence[str], rows: int) -> None:
     """Print how often both are right on each set, and how often they say the same."""
     cache = open_vector_cache()
     lines, means = [], []
@@ -54,7 +55,8 @@ def accuracy(model: SCEModel, draft: DraftModel, data: Path, names: Sequence[str
         places = {one: place for place, one in enumerate(labelled.label_names)}
         gold = np.array([places[labelled.labels[place]] for place in kept])
         theirs = model.probabilities(texts, labels, cache=cache).probabilities
-        mine = draft.probabilities(texts, labels).probabilities
+        # Each set is a table of its own, by which static vectors are moved.
+        mine = DraftModel(model, static).probabilities(texts, labels, cache=cache).probabilities
         found, own = measure(gold, mine), measure(gold, theirs)
         same = float((mine.argmax(1) == theirs.argmax(1)).mean())
         low, high = found.accuracy_interval

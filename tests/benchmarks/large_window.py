@@ -45,7 +45,19 @@ def run(
     several = ", several a row" if got["multi_label"] else ""
     print_table(
         f"The window with {got['rows']:,} rows and {got['labels']} labels{several}, ms",
-        ["what", "times", "median", "99th", "worst", "processor", "window", "away", "rows, s", "all, s"],
+        [
+            "what",
+            "times",
+            "median",
+            "99th",
+            "worst",
+            "processor",
+            "window",
+            "away",
+            "rows, s",
+            "all, s",
+            "MB",
+        ],
         [
             [
                 what,
@@ -55,6 +67,7 @@ def run(
                 f"{np.percentile(one['window'], 99):.1f}",
                 f"{max(one['away'], default=0.0):.0f}",
                 *(f"{max(one[key]):.1f}" if one[key] else "" for key in ("rows", "whole")),
+                f"{max(one['memory']):,.0f}",
             ]
             for what, one in got["actions"].items()
         ],
@@ -64,7 +77,7 @@ def run(
             "and window: its GUI thread alone; where others use the machine these say more than the clock. "
             "Away: the longest time by the clock that the window took no input, until all of it was done. "
             "Rows: where a progress came first, until the first right rows were painted. All: until the work "
-            "behind the answer was done.",
+            "behind the answer was done. MB: what the process held at the most meanwhile, files not counted.",
             f"File {got['file_mb']:,.0f} MB. Memory that no file backs: {got['model_mb']:,.0f} MB with the "
             f"model loaded and no project, {got['settled_mb']:,.0f} MB at the end, "
             f"{got['anon_mb']:,.0f} MB at the most ({parts}); "
@@ -83,17 +96,21 @@ def memory_mb() -> float:
 
 
 class Memory:
-    """Notes how much this process held at the most, looked at ten times a second."""
+    """Notes how much this process held at the most, looked at fifty times a second.
+
+    ``lately`` is the most since somebody set it to nothing.
+    """
 
     def __init__(self) -> None:
-        self.most = 0.0
+        self.most = self.lately = 0.0
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def _look(self) -> None:
-        while not self._ended.wait(0.1):
-            self.most = max(self.most, memory_mb())
+        while not self._ended.wait(0.02):
+            now = memory_mb()
+            self.most, self.lately = max(self.most, now), max(self.lately, now)
 
     def take(self) -> float:
         """Return the most since the last call."""
@@ -109,7 +126,7 @@ class Memory:
 class Driver:
     """Drives the window; notes how long each action took to be answered, and the window was away."""
 
-    def __init__(self, program: Program, pictures: Path | None, times: int) -> None:
+    def __init__(self, program: Program, pictures: Path | None, times: int, memory: Memory) -> None:
         from PySide6.QtCore import Qt, QTimer
 
         from sce_desktop.ui.rows.rows_view import RowsView
@@ -117,6 +134,7 @@ class Driver:
         self.program = program
         self.pictures = pictures
         self.times = times
+        self.memory = memory
         self.actions: dict[str, dict[str, list[float]]] = {}
         (self.view,) = program.window.findChildren(RowsView)
         self.table = self.view.table.viewport()
@@ -169,8 +187,9 @@ class Driver:
         if not at_once:
             self.settle()
         note = self.actions.setdefault(
-            what, {key: [] for key in ("times", "processor", "window", "away", "rows", "whole")}
+            what, {key: [] for key in ("times", "processor", "window", "away", "rows", "whole", "memory")}
         )
+        self.memory.lately = 0.0
         self._beat()
         self._away = 0.0
         used, by_window = time.process_time(), time.thread_time()
@@ -188,11 +207,13 @@ class Driver:
             note["whole"].append(time.perf_counter() - start)
         self._beat()
         note["away"].append(self._away)
+        note["memory"].append(max(self.memory.lately, memory_mb()))
         print(
             what,
             f"{note['times'][-1]:.0f} ms, processor {note['processor'][-1]:.0f} {note['window'][-1]:.0f}",
             note["rows"][-1:],
             note["whole"][-1:],
+            f"away {self._away:.0f} ms, {note['memory'][-1]:,.0f} MB",
             file=sys.stderr,
         )
 
@@ -247,7 +268,7 @@ def drive(folder: str, path: str, pictures: str, times: str) -> None:
         program.until(lambda: controllers.scorer.ready)
     model_mb = memory_mb()
     memory, most = Memory(), dict[str, float]()
-    driver = Driver(program, Path(pictures) if pictures else None, int(times))
+    driver = Driver(program, Path(pictures) if pictures else None, int(times), memory)
     file_mb = Path(path).stat().st_size / 1e6
     large_actions.opening(driver, Path(path))
     most["opening"] = memory.take()

@@ -118,6 +118,9 @@ def run(*, rows: int, workers: int, model: str, data: Path | None, words: int) -
             lines,
             [
                 *_rows(folder),
+                "MB of one process at most, on Ray: "
+                + ", ".join(f"{kind} {held / 1e6:,.0f}" for kind, held in sorted(ray.peak_of.items()))
+                + ".",
                 *_loss(killer, notes, left, again, folder),
                 "Rows per second, of the clock and of the processor, are counted from the first tenth of "
                 "the rows to the last. Efficiency: those over the local engine's; where others use the "
@@ -135,6 +138,7 @@ class Watched:
     peak_mb: float
     facts: dict[str, Any]
     cpu_at: list[tuple[float, float]]
+    peak_of: dict[str, int]
     killer: Killer | None = None
 
     def per_cpu(self) -> float:
@@ -195,13 +199,22 @@ def watched(step: str, given: Run, facts: Path, killer: Killer | None = None) ->
     seconds = time.perf_counter() - started
     watcher.ended()
     found = json.loads(facts.read_text()) if facts.exists() else {}
-    return Watched(seconds, sum(watcher.cpu.values()), watcher.peak / 1e6, found, watcher.cpu_at, killer)
+    return Watched(
+        seconds,
+        sum(watcher.cpu.values()),
+        watcher.peak / 1e6,
+        found,
+        watcher.cpu_at,
+        watcher.peak_of,
+        killer,
+    )
 
 
 @dataclass
 class _Watcher:
     cpu: dict[int, float] = field(default_factory=dict)
     peak: int = 0
+    peak_of: dict[str, int] = field(default_factory=dict)  # the most that one process of a kind has held
     cpu_at: list[tuple[float, float]] = field(default_factory=list)
     seen: dict[int, psutil.Process] = field(default_factory=dict)
 
@@ -216,7 +229,10 @@ class _Watcher:
             try:
                 times = process.cpu_times()
                 self.cpu[process.pid] = times.user + times.system
-                memory += process.memory_full_info().pss  # shared pages count once
+                held = process.memory_full_info().pss  # shared pages count once
+                kind = _kind(process, pid)
+                self.peak_of[kind] = max(self.peak_of.get(kind, 0), held)
+                memory += held
             except psutil.Error:
                 continue
         self.peak = max(self.peak, memory)
@@ -229,6 +245,12 @@ class _Watcher:
             time.sleep(_POLL_S)
         for process in alive:
             print(f"still there: {process.pid}")
+
+
+def _kind(process: psutil.Process, driver: int) -> str:
+    if process.pid == driver:
+        return "driver"
+    return "a worker" if process.cmdline()[:1] and "RayWorker" in process.cmdline()[0] else "another of Ray's"
 
 
 def _lives(process: psutil.Process) -> bool:

@@ -193,10 +193,9 @@ def import_project(folder: Path, rows: int) -> Measured:
     """Our import, until every row is in the project and the project is closed into one file."""
     from sce_desktop.tasks.tables.tables import import_table
 
+    (folder / PROJECT).unlink(missing_ok=True)
     looks = _Looks()
-    project = import_table(
-        folder / PROJECT, table_of(folder, rows), text_columns=["text"], overwrite=True, progress=looks
-    )
+    project = import_table(folder / PROJECT, table_of(folder, rows), text_columns=["text"], progress=looks)
     project.close()
     return looks.measured() | {"megabytes": (folder / PROJECT).stat().st_size / 1e6}
 

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.scoring import (
+    SCORED_STATUSES,
     Status,
     balance_labels,
     chosen,
     format_probability,
     softmax,
-    statuses,
+    status_codes,
     top,
 )
+
+
+def statuses(scores: Scores, **options: Any) -> list[Status]:
+    return [SCORED_STATUSES[code] for code in status_codes(scores, **options)]
 
 
 def probabilities(*rows: list[float]) -> np.ndarray:
@@ -42,7 +49,6 @@ def test_statuses() -> None:
     rows = probabilities([0.6, 0.4], [0.5, 0.5], [0.9, 0.1])
     assert statuses(Scores(rows)) == [Status.SCORED] * 3
     assert statuses(Scores(rows), threshold=0.6) == [Status.SCORED, Status.UNSURE, Status.SCORED]
-    assert all(isinstance(status, Status) for status in statuses(Scores(rows)))
     none = np.asarray([0.1, 0.5, 0.9], dtype=np.float32)
     assert statuses(Scores(rows, none)) == [Status.SCORED, Status.NONE, Status.NONE]
 

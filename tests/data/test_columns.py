@@ -27,8 +27,8 @@ def numbers() -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 def test_numbers_are_those_that_python_writes() -> None:
     values = numbers()
     texts = [f"{value:.9g}" for value in values.tolist()]
-    assert joined(values[:, None], ";") == texts
-    pairs = joined(np.stack([values, values[::-1]], axis=1), ";")
+    assert joined(values[:, None], ";").to_pylist() == texts
+    pairs = joined(np.stack([values, values[::-1]], axis=1), ";").to_pylist()
     assert pairs == [f"{one};{other}" for one, other in zip(texts, reversed(texts), strict=True)]
     assert np.array_equal(rounded(values), [float(text) for text in texts], equal_nan=True)
 

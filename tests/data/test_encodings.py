@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.data.csv.encodings import guess_encoding
-from sce_desktop.data.tables import preview_table
+from sce_desktop.data.tables import open_table, preview_table
 from tests.benchmarks.encodings import encoded
 from tests.data.reading import read_bytes
 
@@ -280,3 +281,14 @@ def test_zero_bytes_in_a_text_do_not_make_it_utf_16(tmp_path: Path, data: bytes)
     path = tmp_path / "a.csv"
     path.write_bytes(data)
     assert guess_encoding(path, len(data)).ranked[0] == "utf-8"
+
+
+def test_finding_out_the_encoding_of_a_large_file_can_be_stopped(tmp_path: Path) -> None:
+    class Stopped(SilentProgress):
+        def check(self) -> None:
+            raise Cancelled
+
+    path = tmp_path / "a.csv"
+    path.write_text("id,text\n1,one\n", encoding="utf-8")
+    with pytest.raises(Cancelled):
+        open_table(path, progress=Stopped())

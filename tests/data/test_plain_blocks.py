@@ -101,3 +101,13 @@ def test_rows_in_bulk_are_the_rows(tmp_path: Path, odd: str) -> None:
     assert [(problem.line, problem.message) for problem in table.problems] == problems
     assert any(isinstance(batch, ColumnRows) for batch in batches)
     assert len(expected) >= 9000
+
+
+def test_rows_in_bulk_come_in_batches_alike(tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("id,text\n" + "".join(f"{n},text {n}\n" for n in range(60_000)), encoding="utf-8")
+    batches = list(open_table(path).bulk_batches(7000))
+    assert sum(map(len, batches)) == 60_000
+    sizes = [len(batch) for batch in batches if isinstance(batch, ColumnRows)]
+    assert sizes[:-1] == [7000] * 6
+    assert 0 < sizes[-1] <= 7000

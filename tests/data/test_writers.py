@@ -20,6 +20,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.data import atomic, writers
 from sce_desktop.data.csv.excel_safe import PREFIX
+from sce_desktop.data.parquet import writing
 from sce_desktop.data.writers import write_table
 from tests.data.reading import read
 
@@ -155,7 +156,7 @@ def test_parquet_columns_that_begin_empty_are_numbers_nevertheless(tmp_path: Pat
 
 
 def test_parquet_numbers_that_come_too_late_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(writers, "_TYPED_AFTER", 2)
+    monkeypatch.setattr(writing, "_TYPED_AFTER", 2)
     write_table(tmp_path / "a.parquet", ["text", "p"], [[["x", None], ["y", None]], [["z", 0.5]]])
     assert read(tmp_path / "a.parquet").rows == [("x", None), ("y", None), ("z", "0.5")]
 
@@ -327,7 +328,7 @@ signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 from sce_desktop.core.errors import UserError
 from sce_desktop.data.writers import write_table
-batches = ([[f"{n} {m} text", "more"] for m in range(1000)] for n in range(100))
+batches = ([[f"{hash((n, m))} text", "more"] for m in range(1000)] for n in range(100))
 try:
     write_table(sys.argv[1], ["a", "b"], batches)
 except UserError as error:

@@ -132,3 +132,49 @@ def test_a_cut_file_is_refused_in_one_sentence(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-100])
     with pytest.raises(UserError, match="is cut or damaged"):
         draft_of(model, str(folder))
+
+
+def test_vectors_are_moved_by_what_those_of_a_few_texts_lack() -> None:
+    model = tiny_sce_model()
+    made = vectors(model)
+    texts = TEXTS[:4]
+    lacking = np.linspace(-0.2, 0.2, WIDTH, dtype=np.float32)
+    moved = made.moved(texts, made.encode(texts) + lacking)
+    expected = made.encode(TEXTS[4:5]) + lacking
+    np.testing.assert_allclose(moved.encode(TEXTS[4:5]), expected / np.linalg.norm(expected), atol=1e-6)
+    assert moved.key != made.key
+    assert made.offset is None
+
+
+def test_the_encoder_reads_a_few_texts_of_a_table_where_the_file_asks_for_them(tmp_path: Path) -> None:
+    model = tiny_sce_model()
+    made = vectors(model)
+    made.read_first = 4
+    made.save(tmp_path)
+    assert model.tokenizer is not None
+    loaded = load(tmp_path, model.tokenizer, encoder_key(model), width=WIDTH)
+    assert loaded is not None
+    draft = DraftModel(model, loaded)
+    few = draft.probabilities(TEXTS[:1], LABELS).probabilities  # too few to move by
+    assert draft.vectors.offset is None
+    texts = [f"parcel {number} late" for number in range(9)]
+    draft.probabilities(texts, LABELS)
+    read = texts[::2][:4]
+    offset = draft.vectors.offset
+    assert offset is not None
+    np.testing.assert_allclose(offset, (model.embed(read) - loaded.encode(read)).mean(axis=0), atol=2e-4)
+    again = draft.probabilities(TEXTS[:1], LABELS).probabilities
+    assert np.abs(again - few).max() > 1e-3
+    draft.probabilities(texts[::-1], LABELS)
+    assert draft.vectors.offset is offset  # once a table
+
+
+@pytest.mark.parametrize("first", ["-1", "many", "10000", "1.5"])
+def test_a_file_that_asks_for_a_strange_number_of_texts_is_damaged(tmp_path: Path, first: str) -> None:
+    model = tiny_sce_model()
+    file = vectors(model).save(tmp_path)
+    about = {"format": static.FORMAT, "encoder": encoder_key(model), "read_first": first}
+    save_file(load_file(file), file, about)
+    assert model.tokenizer is not None
+    with pytest.raises(UserError, match="damaged"):
+        load(tmp_path, model.tokenizer, encoder_key(model), width=WIDTH)

@@ -7,11 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812 - torch's own convention
+from tokenizers import Tokenizer
+from tokenizers.models import Unigram
 
 from sce_desktop.research.draft import making
 from sce_desktop.research.draft.fitting import Texts, cosine, fit
 from sce_desktop.research.pretrain.training_data import StringTable
-from tests.ml.tiny import tiny_sce_model
+from tests.ml.tiny import tiny_sce_model, tiny_tokenizer
 
 TOKENS, WIDTH = 60, 16
 
@@ -38,6 +40,27 @@ def test_each_step_brings_texts_that_were_held_out_nearer() -> None:
     table = found.tokens * found.scales[:, None]
     assert cosine(given, table, found.to_text) > 0.9
     assert table[-5:].abs().sum() > 0  # tokens that no text has get what the map makes of them
+
+
+def test_where_shares_are_known_the_map_stays_and_tokens_without_a_text_with_it() -> None:
+    alone, given = texts()
+    shares = torch.full((TOKENS,), 1 / TOKENS)
+    shares[-1] = 0.9  # as frequent as an article: it says little
+    found = fit(alone, given, width=12, shares=shares, log=lambda _line: None)
+    assert found.cosines["ridge"] < found.cosines["trained"]
+    assert torch.allclose(found.to_text @ found.to_text.T, torch.eye(12), atol=1e-3)  # directions, untrained
+    lengths = (found.tokens * found.scales[:, None]).norm(dim=1)
+    assert lengths[-1] < 0.2 * lengths[-5:-1].min()
+
+
+def test_shares_are_those_that_a_unigram_tokenizer_keeps() -> None:
+    unigram = Tokenizer(
+        Unigram([("<unk>", 0.0), ("late", float(np.log(0.75))), ("s", float(np.log(0.25)))], 0)
+    )
+    shares = making.usual_shares(unigram, 4)
+    assert shares is not None
+    np.testing.assert_allclose(shares, [1.0, 0.75, 0.25, 0.0], rtol=1e-5)
+    assert making.usual_shares(tiny_tokenizer(), 4) is None
 
 
 def test_a_part_of_the_texts_is_those_texts() -> None:

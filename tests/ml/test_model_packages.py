@@ -308,6 +308,7 @@ def test_sce_multi_is_a_package(tmp_path: Path) -> None:
     assert wheel.stat().st_size < 100_000_000  # what the package index takes of a file
     opened = model_packages.open_wheel(wheel)
     assert max(opened.sizes.values()) < 60_000_000
+    assert not any(name.endswith("draft.safetensors") for name in opened.sizes)
     known = known_models.known("sce-multi")
     assert known is not None
     fetching.check_known(known, opened)

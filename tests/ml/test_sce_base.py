@@ -33,7 +33,7 @@ def model() -> SCEModel:
 def test_its_files_are_small_and_whole(model: SCEModel) -> None:
     folder = catalog.resolve("sce-base")
     assert all((folder / name).stat().st_size < 50_000_000 for name in folders.weight_files(folder))
-    assert folders.folder_size(folder) < 120_000_000
+    assert folders.folder_size(folder) < 126_000_000
     assert catalog.verify("sce-base").ok
     assert isinstance(model.text_embedder, NativeEmbedder)
     assert (model.name, model.max_tokens, model.config.weight_bits) == ("sce-base", 256, 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import first_rows, ordering
+from sce_desktop.store.content import first_rows, ordering, select
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import scored
 from tests.store.conftest import fill, use_labels
@@ -197,3 +198,38 @@ def test_scores_come_back_whole_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
         assert arrays.top.tolist() == probabilities.argmax(axis=1).tolist()
         assert arrays.confidence.tolist() == ordered[:, -1].tolist()
         assert arrays.margin.tolist() == (ordered[:, -1] - ordered[:, -2]).tolist()
+
+
+@pytest.mark.parametrize("bits", [0, 3, 30, 63])
+def test_rows_by_a_hash_stand_as_sorting_by_all_of_it_has_them(bits: int) -> None:
+    """Few bits that differ: then most of the first 40 are equal."""
+    ids = np.flatnonzero(np.random.default_rng(bits).random(9_000) < 0.5).astype(np.int32)
+    by_id = np.random.default_rng(1).integers(0, 1 << bits, 9_000).astype(np.uint64)
+    wanted = ids[np.argsort(by_id[ids], kind="stable")]
+    assert ordering.by_hash(ids, by_id.__getitem__).tolist() == wanted.tolist()
+    far = ids.astype(np.int64) + (1 << 24)
+    wanted = far[np.argsort(by_id[ids], kind="stable")]
+    assert ordering.by_hash(far, lambda some: by_id[some - (1 << 24)]).tolist() == wanted.tolist()
+
+
+def test_sorting_all_rows_takes_little_beside_the_rows() -> None:
+    """Of ten million rows each 64-bit array is 80 MB: one is sorted in place, with no list of places."""
+    count = 1 << 21
+    ids = np.arange(1, count + 1, dtype=np.int32)
+    values = np.random.default_rng(0).random(count, np.float32)
+    groups = (ids % 20).astype(np.int16)
+    before = np.zeros(20, np.int64)
+    for most, sort in (  # bytes a row: 8 of the number that is sorted, 4 of the rows, 4 of other keys or rows
+        (14, lambda: ordering.by_key(ids, ordering.of_floats(values))),
+        (16, lambda: ordering.grouped(ids, groups, ordering.of_floats(values))),
+        (20, lambda: ordering.in_turns(ids, groups, ordering.of_floats(values), before)),
+        (15, lambda: select._by_random(ids, 7, None)),
+    ):
+        tracemalloc.start()
+        try:
+            found = sort()
+            _now, taken = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert found.dtype == ids.dtype
+        assert taken < most * count

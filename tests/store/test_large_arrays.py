@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sce_desktop.core.errors import UserError
 from sce_desktop.core.runs import Scores
+from sce_desktop.store.file.database import raw
 from sce_desktop.store.project import Project
-from sce_desktop.store.runs import large_arrays
+from sce_desktop.store.runs import large_arrays, run_matrix
 from tests.store.conftest import fill, use_labels
 
 
@@ -37,6 +39,37 @@ def test_probabilities_in_a_file_are_those_in_memory(
     assert held.tolist() == filed.tolist() == given.tolist()
     if os.name == "posix":
         assert list(aside.iterdir()) == []
+
+
+def test_a_matrix_comes_in_pieces_and_names_a_damaged_vector(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece has seven rows here, and one statement reads it: not one fetch a row."""
+    monkeypatch.setattr(run_matrix, "_MOST_BYTES", 7 * 3 * 4)
+    fill(project, [f"text {number}" for number in range(40)])
+    use_labels(project, "a", "b", "c")
+    label_set = project.label_set()
+    assert label_set is not None
+    run = project.open_run("sce", "sce", "m", "f", label_set.labels)
+    scored = np.array([1, 2, 5, *range(9, 39)])
+    given = np.random.default_rng(0).random((len(scored), 3), np.float32)
+    project.add_scores(run.id, scored, Scores(given))
+    asked: list[str] = []
+    with project._database.read() as connection:
+        plain = raw(connection)
+        plain.set_trace_callback(asked.append)
+        try:
+            ids, found = run_matrix.matrix(connection, run.id)
+        finally:
+            plain.set_trace_callback(None)
+    assert ids.dtype == np.int32
+    assert ids.tolist() == scored.tolist()
+    assert found.tolist() == given.tolist()
+    assert sum("LIMIT" in one for one in asked) == -(-len(scored) // 7)
+    with project._database.write() as connection:
+        connection.exec_driver_sql("UPDATE scores SET probabilities = x'00' WHERE row_id = 20")
+    with pytest.raises(UserError, match="20"):
+        project.run_matrix(run.id)
 
 
 def test_without_room_on_the_disk_it_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

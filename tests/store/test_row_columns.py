@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from sce_desktop.core.errors import DamagedProject
@@ -19,6 +21,10 @@ from sce_desktop.store.project import Project
 from sce_desktop.store.runs import bulk
 from tests.store.conftest import fill, use_labels
 from tests.store.test_importing import COLUMNS, ODD_CELLS
+
+
+def cells_of(column: Any) -> list[Cell]:
+    return column.to_pylist() if hasattr(column, "to_pylist") else list(column)
 
 
 def asked_for(count: int) -> list[list[int]]:
@@ -37,8 +43,8 @@ def test_rows_by_column(project: Project, text_columns: Sequence[int], odd: bool
     for ids in asked_for(len(table)):
         found = project.row_columns(np.array(ids, np.int64))
         rows = project.rows(ids)
-        assert list(zip(*found.columns, strict=True)) == [row.cells for row in rows]
-        assert list(found.texts) == [row.text for row in rows]
+        assert list(zip(*map(cells_of, found.columns), strict=True)) == [row.cells for row in rows]
+        assert cells_of(found.texts) == [row.text for row in rows]
         assert len(found.columns) == len(COLUMNS)
     with pytest.raises(KeyError):
         project.row_columns(np.array([60, 61], np.int64))
@@ -47,14 +53,22 @@ def test_rows_by_column(project: Project, text_columns: Sequence[int], odd: bool
 def test_usual_rows_take_one_step(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(project, ["one", "two, three", "", "Zoë 日本", "last"])
     monkeypatch.setattr(row_columns.rows, "fetch", None)  # one by one is for what is unusual
-    assert list(project.row_columns(np.arange(1, 6)).texts) == ["one", "two, three", "", "Zoë 日本", "last"]
-    assert list(project.row_columns(np.array([4, 1])).texts) == ["Zoë 日本", "one"]
+    assert cells_of(project.row_columns(np.arange(1, 6)).texts) == [
+        "one",
+        "two, three",
+        "",
+        "Zoë 日本",
+        "last",
+    ]
+    assert cells_of(project.row_columns(np.array([4, 1])).texts) == ["Zoë 日本", "one"]
 
 
 def test_long_texts_are_read_one_by_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_columns, "_MOST_CHARACTERS", 10)
-    fill(project, ["a text", "another text"])
-    assert list(project.row_columns(np.arange(1, 3)).texts) == ["a text", "another text"]
+    fill(project, ["a text", "another text" * 10])
+    monkeypatch.setattr(row_columns, "_MOST_BYTES", 100)
+    found = project.row_columns(np.arange(1, 3))
+    assert found.texts == ["a text", "another text" * 10]  # and not an array
+    assert isinstance(project.row_columns(np.arange(1, 2)).texts, pa.StringArray)
 
 
 @pytest.mark.parametrize("none", ["all", "nobody", "some"])

@@ -3,6 +3,7 @@ from __future__ import annotations
 import random
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,10 +11,13 @@ import pytest
 from sce_desktop.core import folding
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import Cancelled, UserError
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content import search, trigrams
 from sce_desktop.store.file import functions, schema
+from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.project import Project
+from sce_desktop.store.repair.stored import Malformed
 from tests.store.conftest import fill, use_labels
 from tests.store.statements import statements
 from tests.store.test_importing import CancelAfter
@@ -262,6 +266,33 @@ def test_building_tells_progress_and_can_be_cancelled(
     assert found(project, "late") == [1, 2, 6, 16]
 
 
+def test_somebody_asks_whether_to_go_on_whenever_the_disk_was_waited_for(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(project, [f"text {number}" for number in range(3000)])
+    done: list[str] = []
+    shorten, records = Database.shorten_log, trigrams.records
+
+    def shortened(database: Database, *least: int) -> None:
+        done.append("disk")
+        shorten(database, *least)
+
+    def made(*args: Any) -> list[tuple[int, bytes]]:
+        done.append("records")
+        return records(*args)
+
+    class Asked(SilentProgress):
+        def check(self) -> None:
+            done.append("asked")
+
+    monkeypatch.setattr(trigrams, "_AT_ONCE", 10_000)
+    monkeypatch.setattr(trigrams, "records", made)
+    monkeypatch.setattr(Database, "shorten_log", shortened)
+    project.build_search_index(Asked())
+    assert done.count("records") > 1
+    assert all(done[place + 1] == "asked" for place, what in enumerate(done[:-1]) if what == "disk")
+
+
 def test_what_was_built_of_the_index_stays(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trigrams, "BITS", 2)
     monkeypatch.setattr(trigrams, "BLOCK", 4)
@@ -429,3 +460,36 @@ def test_labels_states_notes_and_annotators_are_searched(project: Project) -> No
     project.add_coder("Éva", "file.csv", {1: "Delivery", 3: "Refund"})
     assert found(project, "annotator:eva") == [1, 3]
     assert found(project, "-annotator:eva late") == [2, 4]
+
+
+def test_the_index_is_asked_once_for_each_trigram_and_not_of_blocks_that_are_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asking block by block takes a statement for each 16,384 rows: of ten million six hundred."""
+    monkeypatch.setattr(trigrams, "BITS", 4)
+    monkeypatch.setattr(trigrams, "BLOCK", 16)
+    fill(project, [f"row {number} {'xylo' if number == 200 else 'plain'}" for number in range(320)])
+    project.build_search_index()
+    with project._database.read() as connection:
+        plain, asked = raw(connection), list[str]()
+        plain.set_trace_callback(asked.append)
+        try:
+            found = search.candidates(connection, "xylo", 320)
+        finally:
+            plain.set_trace_callback(None)
+    assert found is not None
+    assert np.flatnonzero(found).tolist() == [201]
+    records = [one for one in asked if schema.SEARCH_TABLE in one and "record" in one]
+    assert len(records) == len(trigrams.codes_of("xylo", 9))
+    assert str(12 * trigrams.CODES + trigrams.codes_of("xylo", 9)[1]) in records[1]
+    assert "," not in records[1].split("json_each(")[1].split(")")[0]  # one block is left
+
+
+def test_a_damaged_record_of_the_index_is_named(project: Project) -> None:
+    fill(project, TEXTS)
+    project.build_search_index()
+    number = trigrams.record_id(0, trigrams.codes_of(folding.bare("köln"), 1)[0])
+    with project._database.write() as connection:
+        connection.exec_driver_sql(f"UPDATE {schema.SEARCH_TABLE} SET rows = x'0301' WHERE id = {number}")
+    with project._database.read() as connection, pytest.raises(Malformed, match=str(number)):
+        search.candidates(connection, "köln", len(TEXTS))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
+import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from sce_desktop.core.errors import Cancelled
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import stopping
+from sce_desktop.store.file.database import connect
 from sce_desktop.store.file.placing import put_in_place
-from sce_desktop.store.file.stopping import sorting_in_parts, stoppable
+from sce_desktop.store.file.stopping import fetch_watched, sorting_in_parts, stoppable
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 from tests.store.test_importing import COLUMNS, INDEXES, CancelAfter, stored_rows
@@ -62,28 +66,79 @@ def test_an_import_is_stopped_while_its_index_is_made(
 
 
 def test_a_draft_is_not_put_in_place_when_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stopping, "_STEPS", 10)
     monkeypatch.setattr("sce_desktop.store.file.placing._LARGE", 0)
     draft, target = tmp_path / "draft", tmp_path / "target.sce"
     with Project.create(draft, draft=True) as project:
         fill(project, [f"text {number}" for number in range(500)])
     with pytest.raises(Cancelled):
-        put_in_place(draft, target, overwrite=False, progress=CancelAfter(2))
+        put_in_place(draft, target, overwrite=False, progress=CancelAfter(0))
     assert not target.exists()
     put_in_place(draft, target, overwrite=False, progress=SilentProgress())
     with Project.open(target) as project:
         assert project.row_count() == 500
 
 
+def test_nobody_waits_for_a_slow_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sce_desktop.store.file.placing._LARGE", 0)
+    draft, target, slow = tmp_path / "draft", tmp_path / "target.sce", threading.Event()
+    with Project.create(draft, draft=True) as project:
+        fill(project, ["one"])
+    monkeypatch.setattr("os.fsync", lambda _file: slow.wait())
+    with pytest.raises(Cancelled):
+        put_in_place(draft, target, overwrite=False, progress=CancelAfter(5))
+    slow.set()
+    assert not target.exists()
+
+
+def test_a_disk_that_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sce_desktop.store.file.placing._LARGE", 0)
+    draft, target = tmp_path / "draft", tmp_path / "target.sce"
+    with Project.create(draft, draft=True) as project:
+        fill(project, ["one"])
+
+    def full(_file: int) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(UserError, match="There is no room"):
+        put_in_place(draft, target, overwrite=False)
+    assert not target.exists()
+
+
+def test_a_statement_in_another_thread_is_stopped(path: Path) -> None:
+    plain = connect(path, "mode=rwc")
+    with closing(plain):
+        with pytest.raises(Cancelled):
+            fetch_watched(plain, ENDLESS, CancelAfter(2))
+        assert fetch_watched(plain, "SELECT 1", SilentProgress()) == (1,)
+        with pytest.raises(sqlite3.OperationalError, match="no such table"):
+            fetch_watched(plain, "SELECT * FROM no_such", SilentProgress())
+
+
+def test_a_draft_that_is_stopped_is_thrown_away_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    removed: list[int] = []
+    drop = importing.drop_unfinished
+    monkeypatch.setattr(importing, "drop_unfinished", lambda database: (removed.append(1), drop(database)))
+    for draft, times in ((True, 1), (False, 2)):  # before an import nothing is left to remove
+        removed.clear()
+        with Project.create(tmp_path / f"{draft}.sce", draft=draft) as project, pytest.raises(Cancelled):
+            project.add_rows(
+                COLUMNS, [[("1", "one", "DE")]] * 3, text_columns=[1], source={}, progress=CancelAfter(3)
+            )
+        assert len(removed) == times
+
+
 def test_the_index_is_sorted_in_parts(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    counted = importing._count_duplicates
+    counted = importing._count_texts
 
-    def count(plain: sqlite3.Connection, before: int) -> int:
+    def count(plain: sqlite3.Connection) -> int:
         sizes.append(plain.execute("PRAGMA cache_size").fetchone()[0])
-        return counted(plain, before)
+        return counted(plain)
 
-    monkeypatch.setattr(importing, "_count_duplicates", count)
+    monkeypatch.setattr(importing, "_count_texts", count)
     fill(project, ["one", "two", "two"])
     assert sizes == [-1024]
     assert project.duplicate_count() == 1

@@ -58,3 +58,28 @@ def test_each_form_of_a_record(count: int) -> None:
 def test_what_is_no_record_is_refused(record: object) -> None:
     with pytest.raises(trigrams.DamagedRecordError):
         trigrams.rows_of(record)
+
+
+def test_all_records_of_a_code_are_read_at_once() -> None:
+    """Every form, blocks without a record among them."""
+    rng = np.random.default_rng(0)
+    counts = {0: 1, 1: 64, 3: 65, 4: 1_983, 5: 1_984, 7: trigrams.BLOCK, 8: 300, 9: 2}
+    records = []
+    for block, count in counts.items():
+        rows = np.sort(rng.choice(trigrams.BLOCK, count, replace=False))
+        records.append(trigrams.records(block, (5 << trigrams.BITS | rows).astype(np.uint32))[0][1])
+    found = trigrams.rows_of_blocks(np.array(list(counts)), records, 10).reshape(10, trigrams.BLOCK)
+    for block in range(10):
+        wanted = np.zeros(trigrams.BLOCK, bool)
+        if block in counts:
+            wanted = trigrams.rows_of(records[list(counts).index(block)])
+        assert np.array_equal(found[block], wanted)
+
+
+@pytest.mark.parametrize(
+    "record", [b"", b"\0a", b"\0\xff\xff", b"\1" + bytes(70), b"\1" + b"\xff" * 99, b"\2ab", b"\3ab", "text"]
+)
+def test_one_damaged_record_among_others_is_refused(record: object) -> None:
+    sound = trigrams.records(0, np.array([5 << trigrams.BITS | 7], np.uint32))[0][1]
+    with pytest.raises(trigrams.DamagedRecordError):
+        trigrams.rows_of_blocks(np.arange(3), [sound, record, sound], 3)

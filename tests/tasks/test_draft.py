@@ -17,7 +17,8 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.ml.draft.model import DraftModel
+from sce_desktop.ml.draft.model import DraftModel, encoder_key
+from sce_desktop.ml.draft.static import load
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring import draft as drafting
@@ -89,6 +90,26 @@ def test_the_draft_is_what_the_models_head_makes_of_static_vectors(
     np.testing.assert_allclose(
         [found[1].probabilities, found[43].probabilities], expected.probabilities, atol=2e-3
     )
+
+
+def test_static_vectors_are_moved_by_rows_from_all_over_the_table(
+    project: Project, model: SCEModel, folder: Path
+) -> None:
+    assert model.tokenizer is not None
+    static = load(folder, model.tokenizer, encoder_key(model), width=model.text_embedder.dim)
+    assert static is not None
+    static.read_first = 6
+    static.save(folder)
+    cache = DictCache()
+    run, seen = make(project, model, folder, cache=cache)
+    assert seen == [0, 42]
+    some = project.texts(project.unscored_ids(run.id)[::7][:6])
+    assert cache.get(model.text_embedder.key, some)[0].all()
+    assert len(cache) == 6
+    draft = DraftModel(model, static.moved(some, model.embed(some)))
+    expected = draft.probabilities([TEXTS[0]], run.labels).probabilities
+    found = project.draft_scores(run.id, [1])  # made again of its text
+    np.testing.assert_allclose([found[1].probabilities], expected, atol=2e-3)
 
 
 def test_a_draft_that_is_stopped_keeps_what_it_has(project: Project, model: SCEModel, folder: Path) -> None:

@@ -24,8 +24,8 @@ from sce_desktop.data.exchange.records import DECIDED_COLUMNS, ExchangeProject, 
 from sce_desktop.data.labels_file import read_labels
 from sce_desktop.data.tables import open_table
 from sce_desktop.project import Project
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS
 from sce_desktop.tasks.tables.exchange import export_exchange
-from sce_desktop.tasks.tables.export import DECISION_COLUMNS
 from sce_desktop.tasks.tables.tables import import_table
 
 SCHEMA = Path(__file__).parents[1] / "data" / "qda" / "Project.xsd"

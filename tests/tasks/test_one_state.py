@@ -29,7 +29,8 @@ ROWS = 60
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
-    monkeypatch.setattr(export, "_CHUNK_ROWS", 10)
+    for size in ("_FIRST_ROWS", "_CHUNK_ROWS", "_BLOCK_ROWS"):
+        monkeypatch.setattr(export, size, 10)
     with Project.create(tmp_path / "p.sce") as project:
         rows = [(str(n), f"{'damage' if n % 2 else 'delay'} {n}") for n in range(ROWS)]
         project.add_rows(["id", "text"], [rows], text_columns=[1], source={})

@@ -16,7 +16,8 @@ from sce_desktop.data.tables import open_table
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project
-from sce_desktop.tasks.tables.export import DECISION_COLUMNS, export_table
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS
+from sce_desktop.tasks.tables.export import export_table
 from sce_desktop.tasks.tables.round_trip import our_columns
 from sce_desktop.tasks.tables.tables import import_table, read_labels, write_labels
 from tests.tasks.fakes import FakeModel

@@ -13,7 +13,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables import round_trip
-from sce_desktop.tasks.tables.export import DECISION_COLUMNS
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS
 from sce_desktop.tasks.tables.round_trip import our_columns
 from sce_desktop.tasks.tables.tables import append_table, export_table, import_table, preview_table
 from tests.tasks.fakes import RecordingProgress, StoppingProgress

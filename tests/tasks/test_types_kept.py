@@ -20,7 +20,8 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.classify import ClassifySettings, classify_table
 from sce_desktop.tasks.scoring.models import NamedModel
 from sce_desktop.tasks.scoring.scoring import score_project
-from sce_desktop.tasks.tables.export import DECISION_COLUMNS, export_table
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS
+from sce_desktop.tasks.tables.export import export_table
 from sce_desktop.tasks.tables.tables import append_table, import_table
 from tests.tasks.fakes import FakeModel, FakeSession
 

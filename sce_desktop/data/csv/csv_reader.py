@@ -66,10 +66,10 @@ class CsvTable(Table):
 
     kind = "csv"
 
-    def __init__(self, path: Path, options: TableOptions) -> None:
+    def __init__(self, path: Path, options: TableOptions, progress: Progress | None = None) -> None:
         super().__init__(path)
         size = file_size(path)
-        encoding = self._find_encoding(size, options.encoding)
+        encoding = self._find_encoding(size, options.encoding, progress)
         self._source = TextSource(path, size, encoding)
         blocks = list(islice(self._source.blocks(self._problem), _SAMPLE_BLOCKS))
         complete = len(blocks) < _SAMPLE_BLOCKS

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from sce_desktop.core.progress import Progress
 from sce_desktop.data.csv.byte_marks import by_marks
 from sce_desktop.data.csv.text_source import byte_chunks
 
@@ -65,8 +66,8 @@ def detect_encodings(path: Path, size: int) -> tuple[str, ...]:
     return guess_encoding(path, size).ranked
 
 
-def guess_encoding(path: Path, size: int) -> EncodingGuess:
-    """Find out the encoding of a text file.
+def guess_encoding(path: Path, size: int, progress: Progress | None = None) -> EncodingGuess:
+    """Find out the encoding of a text file; ``progress`` is asked while it is read.
 
     In this order: a byte order mark; UTF-16 and UTF-32 by their zero bytes; UTF-8 if everything (up to
     256 MB) decodes, or most lines beyond ASCII do; then a legacy encoding by such lines.
@@ -76,6 +77,8 @@ def guess_encoding(path: Path, size: int) -> EncodingGuess:
     sample: list[tuple[int, bytes]] = []  # lines beyond ASCII with their numbers
     sampled = read = 0
     for number, data in _whole_lines(path, size):
+        if progress is not None:
+            progress.check()
         if not read and (found := by_marks(data)):
             return EncodingGuess((found, *(name for name in ("utf-8", "cp1252") if name != found)))
         if valid:

@@ -8,7 +8,7 @@ Excel has saved the file in between, and takes off exactly what was put there.
 from __future__ import annotations
 
 PREFIX = "'\u2060"
-_FORMULAS = (
+FORMULAS = (
     "=",
     "+",
     "-",
@@ -25,7 +25,7 @@ _FORMULAS = (
 
 def is_formula(text: str) -> bool:
     """Whether Excel, or another spreadsheet, may take ``text`` for a formula."""
-    return text.startswith(_FORMULAS)
+    return text.startswith(FORMULAS)
 
 
 def protect(text: str) -> str:

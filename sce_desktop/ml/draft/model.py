@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.labels import check_scorable
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.ml.draft.static import DRAFT, MAX_TOKENS, StaticVectors, load
-from sce_desktop.ml.encoder.embedder import digest
+from sce_desktop.ml.encoder.embedder import cached_encode, digest
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce.model import SCEModel
@@ -19,7 +19,9 @@ from sce_desktop.ml.sce.model import SCEModel
 class DraftModel:
     """A `core.runs.TextModel`: the head and the labels of ``model``, over static text vectors.
 
-    Its scores are a draft. They are never kept as those of ``model``: the fingerprint is another one.
+    Its scores are a draft. They are never kept as those of ``model``: the fingerprint is another one. Where
+    the static vectors have to be moved for a table (`StaticVectors.moved`), that is done by texts of it that
+    `read` is given, or else by some of the first batch that has as many.
     """
 
     kind: ClassVar[ModelKind] = "sce"
@@ -44,16 +46,32 @@ class DraftModel:
         cache: VectorCache | None = None,
         progress: Progress | None = None,
     ) -> Scores:
-        """Score non-blank ``texts`` against ``labels``, as `SCEModel.probabilities` does; no cache is used.
+        """Score non-blank ``texts`` against ``labels``, as `SCEModel.probabilities` does.
 
         Raises:
             UserError: There is no label.
         """
         check_scorable(labels)
+        wanted = self.vectors.read_first
+        if wanted and self.vectors.offset is None and len(texts) >= wanted:
+            self.read(texts[:: len(texts) // wanted], cache, progress)
         vectors = self.vectors.encode(texts)
         found = self.model.score(vectors, labels, multi_label=multi_label, progress=progress)
         check_probabilities(found.probabilities, self.name)
         return found
+
+    def read(
+        self, texts: Sequence[str], cache: VectorCache | None = None, progress: Progress | None = None
+    ) -> None:
+        """Let the text encoder read some ``texts`` of the table, and move the static vectors by them.
+
+        Raises:
+            Cancelled: The user stopped.
+        """
+        some = list(texts[: self.vectors.read_first])
+        if some:
+            found = cached_encode(self.model.text_embedder, some, cache, progress or SilentProgress())
+            self.vectors = self.vectors.moved(some, found)
 
 
 def encoder_key(model: SCEModel) -> str:

@@ -6,11 +6,14 @@ model's own head scores them against its own label vectors. Kept beside the mode
 
 - ``tokens`` (V, r) int8 and ``scales`` (V,) float16: the token vectors, by number, a scale each,
 - ``map`` (r, d) float16: from their r numbers to the d of the encoder,
-- metadata: ``format``, and ``encoder``, the key of the text encoder that they were distilled from.
+- metadata: ``format``; ``encoder``, the key of the text encoder that they were distilled from; and
+  ``read_first``, how many texts of a table the encoder has to read, by which the vectors of all are moved
+  (`StaticVectors.moved`).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
@@ -53,14 +56,25 @@ class StaticVectors:
         to_text: (r, d), to the space of the encoder's vectors.
         tokenizer: The encoder's own.
         encoder: Key of the encoder that they were distilled from.
+        read_first: How many texts of a table `moved` wants; 0: it gains nothing.
+        offset: (d,), what is added to each vector; None: nothing yet.
     """
 
     def __init__(
-        self, tokens: Tensor, scales: Tensor, to_text: Tensor, tokenizer: Tokenizer, encoder: str
+        self,
+        tokens: Tensor,
+        scales: Tensor,
+        to_text: Tensor,
+        tokenizer: Tokenizer,
+        encoder: str,
+        *,
+        read_first: int = 0,
+        offset: FloatArray | None = None,
     ) -> None:
         self.tokens, self.scales, self.to_text = tokens, scales, to_text
         self.tokenizer = tokenizer
         self.encoder = encoder
+        self.read_first, self.offset = read_first, offset
         self._table = torch.cat([tokens.float() * scales.float()[:, None], torch.zeros(1, tokens.shape[1])])
         self._map = to_text.float()
         self._words = WordTokens.of(tokenizer, DRAFT)
@@ -73,7 +87,32 @@ class StaticVectors:
     @property
     def key(self) -> str:
         """Hash of all numbers."""
-        return digest([("tokens", self.tokens), ("scales", self.scales), ("map", self.to_text)], MAX_TOKENS)
+        numbers: list[tuple[str, Tensor]] = [
+            ("tokens", self.tokens),
+            ("scales", self.scales),
+            ("map", self.to_text),
+        ]
+        if self.offset is not None:
+            numbers.append(("offset", torch.from_numpy(self.offset)))
+        return digest(numbers, MAX_TOKENS)
+
+    def moved(self, texts: Sequence[str], vectors: FloatArray) -> StaticVectors:
+        """Return these, moved by the mean difference of some ``texts`` to the encoder's ``vectors`` (n, d).
+
+        Texts in a language that the training lacked are all off in the same direction, which would be taken
+        for a part of what they are about. A few dozen texts tell which.
+        """
+        apart = np.asarray(vectors - self.encode(texts), np.float32).mean(axis=0)
+        offset = apart if self.offset is None else self.offset + apart
+        return StaticVectors(
+            self.tokens,
+            self.scales,
+            self.to_text,
+            self.tokenizer,
+            self.encoder,
+            read_first=self.read_first,
+            offset=offset,
+        )
 
     def token_ids(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the numbers of all texts' tokens behind one another, and where each text's begin (n,).
@@ -107,7 +146,10 @@ class StaticVectors:
             means = F.embedding_bag(
                 torch.from_numpy(numbers), self._table, torch.from_numpy(starts), mode="mean"
             )
-            out[start : start + ROWS] = F.normalize(means @ self._map, dim=1).numpy()
+            found = F.normalize(means @ self._map, dim=1)
+            if self.offset is not None:
+                found = F.normalize(found + torch.from_numpy(self.offset), dim=1)
+            out[start : start + ROWS] = found.numpy()
         return out
 
     def save(self, folder: Path) -> Path:
@@ -116,7 +158,8 @@ class StaticVectors:
         kept = {name: tensor.contiguous() for name, tensor in state.items()}
         file = folder / DRAFT
         with replacing(file) as aside:
-            aside.write_bytes(save(kept, {"format": FORMAT, "encoder": self.encoder}))
+            about = {"format": FORMAT, "encoder": self.encoder, "read_first": str(self.read_first)}
+            aside.write_bytes(save(kept, about))
         return file
 
 
@@ -153,4 +196,7 @@ def load(folder: Path, tokenizer: Tokenizer, encoder: str, *, width: int) -> Sta
     highest = max(tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
     if not fits or highest >= len(tokens) or not (scales.isfinite().all() and to_text.isfinite().all()):
         raise damaged
-    return StaticVectors(tokens, scales, to_text, tokenizer, encoder)
+    first = about.get("read_first", "0")
+    if not re.fullmatch("[0-9]{1,3}", first):
+        raise damaged
+    return StaticVectors(tokens, scales, to_text, tokenizer, encoder, read_first=int(first))

@@ -10,6 +10,10 @@ In three steps, by texts and their vectors from the encoder:
 3. Their r largest directions over the texts are kept, and both token vectors and the map from there are
    trained on the same texts for as long as it helps on a part held out, as model2vec's "tokenlearn" does.
 
+A vocabulary of many languages has tokens that these texts lack. Where the shares of all tokens are known
+from elsewhere they weight the tokens of step 1, and the map is left as it is in step 3: under another map
+the vectors of tokens that no text has would mean something else.
+
 Token vectors are kept in int8.
 """
 
@@ -75,13 +79,22 @@ class Fitted:
     cosines: dict[str, float]
 
 
-def fit(alone: Tensor, texts: Texts, *, width: int, seed: int = 0, log: Callable[[str], None]) -> Fitted:
+def fit(
+    alone: Tensor,
+    texts: Texts,
+    *,
+    width: int,
+    shares: Tensor | None = None,
+    seed: int = 0,
+    log: Callable[[str], None],
+) -> Fitted:
     """Return token vectors fitted to ``texts``.
 
     Args:
         alone: (V, d), what the encoder makes of each token by itself.
         texts: With the encoder's vectors.
         width: r, numbers that are kept of a token's vector.
+        shares: (V,), of each token in all languages of the encoder, where ``texts`` are in few of them.
         seed: Of the part held out and of the order of training.
         log: Gets a line for each step.
     """
@@ -89,14 +102,16 @@ def fit(alone: Tensor, texts: Texts, *, width: int, seed: int = 0, log: Callable
     held_out = texts.part(order[: max(1, int(HELD_OUT * len(texts)))])
     taught = texts.part(order[max(1, int(HELD_OUT * len(texts))) :])
     counts = torch.bincount(torch.from_numpy(taught.numbers), minlength=len(alone)).float()
-    share = counts.clamp(min=0.5) / counts.sum()
+    found = counts / counts.sum()
+    share = counts.clamp(min=0.5) / counts.sum() if shares is None else shares
     table = alone * (SIF / (SIF + share))[:, None]
     cosines = {"tokens": cosine(held_out, table)}
     table = max((table @ mapped for mapped in _ridges(taught, table)), key=lambda t: cosine(held_out, t))
     cosines["ridge"] = cosine(held_out, table)
     log(f"held-out cosine of token means {cosines['tokens']:.3f}, mapped {cosines['ridge']:.3f}")
-    tokens, to_text = _reduced(table, counts, width)
-    tokens, to_text = _trained(tokens, to_text, taught, held_out, seed, log)
+    weights = counts + 1 if shares is None else found + shares
+    tokens, to_text = _reduced(table, weights, width)
+    tokens, to_text = _trained(tokens, to_text, taught, held_out, seed, log, with_map=shares is None)
     cosines["trained"] = cosine(held_out, tokens, to_text)
     scales = tokens.abs().amax(1).clamp(min=1e-8) / 127
     tokens = (tokens / scales[:, None]).round().to(torch.int8)
@@ -120,11 +135,21 @@ def _ridges(texts: Texts, table: Tensor) -> list[Tensor]:
 
 
 def _trained(
-    tokens: Tensor, to_text: Tensor, texts: Texts, held_out: Texts, seed: int, log: Callable[[str], None]
+    tokens: Tensor,
+    to_text: Tensor,
+    texts: Texts,
+    held_out: Texts,
+    seed: int,
+    log: Callable[[str], None],
+    *,
+    with_map: bool,
 ) -> tuple[Tensor, Tensor]:
     """Return both after training on ``texts``, as they were when the held-out ones were nearest."""
-    learned = [torch.nn.Parameter(tokens / tokens.norm(dim=1).mean()), torch.nn.Parameter(to_text.clone())]
-    optimiser = torch.optim.Adam(learned, lr=LEARNING_RATE)
+    learned = [
+        torch.nn.Parameter(tokens / tokens.norm(dim=1).mean()),
+        torch.nn.Parameter(to_text.clone(), requires_grad=with_map),
+    ]
+    optimiser = torch.optim.Adam([one for one in learned if one.requires_grad], lr=LEARNING_RATE)
     generator = np.random.default_rng(seed)
     best, nearest, worse = [one.detach().clone() for one in learned], cosine(held_out, tokens, to_text), 0
     for epoch in range(MOST_EPOCHS):
@@ -145,9 +170,9 @@ def _trained(
     return best[0], best[1]
 
 
-def _reduced(table: Tensor, counts: Tensor, width: int) -> tuple[Tensor, Tensor]:
+def _reduced(table: Tensor, weights: Tensor, width: int) -> tuple[Tensor, Tensor]:
     """Return the vectors in their ``width`` largest directions over the texts (V, r), and the map back."""
-    weighted = table * (counts + 1).sqrt()[:, None]
+    weighted = table * weights.sqrt()[:, None]
     _values, directions = torch.linalg.eigh(weighted.T @ weighted)
     kept = directions[:, -width:].flip(1)
     return table @ kept, kept.T.contiguous()

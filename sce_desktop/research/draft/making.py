@@ -5,13 +5,16 @@ Only texts that the model was trained on are used: rows held out, validation and
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from tokenizers import Tokenizer
 
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
@@ -34,7 +37,9 @@ MOST_TEXTS = 60_000
 OF_A_SET = 1_400
 OF_THE_REST = 12_000
 """Texts of a labelled set, and of the glosses and of the written sets, at most."""
-LARGEST_BYTES = 12_000_000
+READ_FIRST = 32
+"""Texts of a table that the encoder reads before a draft by a vocabulary of many languages."""
+LARGEST_BYTES = 16_500_000
 _TOKENS_AT_ONCE = 512
 
 
@@ -90,8 +95,17 @@ def distil(
     )
     numbers, starts = reader.token_ids(texts)
     numbers[numbers == vocabulary] = embedder.encoder.config.pad_token_id  # of a text without tokens
-    found = fit(alone, Texts(numbers, starts, torch.from_numpy(vectors)), width=width, log=log)
-    static = StaticVectors(found.tokens, found.scales, found.to_text, embedder.tokenizer, encoder_key(model))
+    given = Texts(numbers, starts, torch.from_numpy(vectors))
+    shares = usual_shares(embedder.tokenizer, vocabulary)
+    found = fit(alone, given, width=width, shares=shares, log=log)
+    static = StaticVectors(
+        found.tokens,
+        found.scales,
+        found.to_text,
+        embedder.tokenizer,
+        encoder_key(model),
+        read_first=0 if shares is None else READ_FIRST,
+    )
     return static.save(folder)
 
 
@@ -101,8 +115,8 @@ def training_texts(config: Path, most: int, seed: int = 0) -> list[str]:
     Raises:
         UserError: The file cannot be read, or a set is missing.
     """
-    read = read_config(config)
-    return chosen_texts(read_training_data(read.data, config.parent, pairs=False), most, seed)
+    data = replace(read_config(config).data, dictionary="")  # of labels: it has no texts of its own
+    return chosen_texts(read_training_data(data, config.parent, pairs=False), most, seed)
 
 
 def chosen_texts(data: TrainingData, most: int, seed: int = 0) -> list[str]:
@@ -118,6 +132,21 @@ def chosen_texts(data: TrainingData, most: int, seed: int = 0) -> list[str]:
     chosen = [number for number in dict.fromkeys(chosen) if number not in judged]
     generator.shuffle(chosen)
     return [data.texts.strings[number] for number in chosen[:most]]
+
+
+def usual_shares(tokenizer: Tokenizer, count: int) -> torch.Tensor | None:
+    """Return the shares of the first ``count`` tokens in what ``tokenizer`` was made from; None: unknown.
+
+    A unigram tokenizer keeps the logarithms of them (Kudo 2018, https://arxiv.org/abs/1804.10959).
+    Special tokens have 0 there, which gives them next to no weight.
+    """
+    model = json.loads(tokenizer.to_str())["model"]
+    if model["type"] != "Unigram":
+        return None
+    shares = torch.zeros(count)  # an added token has none
+    known = torch.tensor([logarithm for _token, logarithm in model["vocab"]]).exp()[:count]
+    shares[: len(known)] = known
+    return shares
 
 
 def _alone(embedder: NativeEmbedder, progress: Progress | None = None) -> FloatArray:

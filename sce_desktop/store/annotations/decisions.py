@@ -14,18 +14,16 @@ from sce_desktop.core.annotations import NO_LABEL, SKIPPED, Annotation, ChangeKi
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.query import RowState
-from sce_desktop.store.annotations import history
+from sce_desktop.store.annotations import decided_rows, history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.rules.records import checked
-from sce_desktop.store.sql import LAST_ROW, Ids, fetch_columns, fetch_ids, id_list, is_seen, json_ids
+from sce_desktop.store.sql import LAST_ROW, Ids, among, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 
 _PART: Final = 50_000  # rows that are named to SQLite at once
 _annotations = schema.annotations
 _labels_of = schema.annotation_labels
-_DECISIONS: Final = {kind.value: kind for kind in Decision}
-_ORIGINS: Final = {origin.value: origin for origin in Origin}
 _marks = schema.marks
 
 
@@ -39,11 +37,6 @@ class Answers(NamedTuple):
     label_ids: IdArray
 
 
-_FETCH = f"""
-    SELECT row_id, decision, origin, decided_at, queue,
-        (SELECT group_concat(label_id) FROM annotation_labels AS l WHERE l.row_id = a.row_id)
-    FROM annotations AS a WHERE row_id IN (SELECT value FROM json_each(?)) AND row_id <= {LAST_ROW}"""
-_FETCHED: Final = ("row_id", "decision", "origin", "decided_at", "queue")
 _FIRST_OPEN = """
     SELECT value FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM rows WHERE blank = 1 AND id = value) AND NOT EXISTS (
@@ -145,20 +138,12 @@ def fetch(connection: sa.Connection, row_ids: Ids) -> dict[int, Annotation]:
     Labels come in the order of the label set, whatever the order of clicks. Labels that are not in use are
     left out, and with its last label the decision.
     """
-    found: dict[int, Annotation] = {}
-    places: dict[int | None, int] | None = None
-    records = raw(connection).execute(_FETCH, (json_ids(row_ids),)).fetchall()
-    for row_id, kind, origin, decided_at, queue, listed in checked("annotations", _FETCHED, records):
-        decision, label_ids = _DECISIONS[kind], tuple[int, ...]()
-        if listed:
-            if places is None:
-                label_set = active_set(connection)
-                places = {label.id: at for at, label in enumerate(label_set.labels)} if label_set else {}
-            known = [label_id for label_id in map(int, listed.split(",")) if label_id in places]
-            label_ids = tuple(sorted(known, key=places.__getitem__))
-        if decision is not Decision.LABEL or label_ids:
-            found[row_id] = Annotation(row_id, decision, label_ids, _ORIGINS[origin], decided_at, queue)
-    return found
+    decided = decided_rows.fetch(connection, row_ids)
+    answers = [decided.kinds[code] for code in decided.codes.tolist()]
+    return {
+        row_id: Annotation(row_id, kind.decision, kind.label_ids, kind.origin, moment, kind.queue)
+        for row_id, kind, moment in zip(decided.row_ids.tolist(), answers, decided.moments, strict=True)
+    }
 
 
 def first_open(connection: sa.Connection, row_ids: Ids) -> int | None:
@@ -193,10 +178,9 @@ def answers(connection: sa.Connection, row_ids: Ids | None) -> Answers:
 
 def fetch_marks(connection: sa.Connection, row_ids: Ids) -> dict[int, RowMarks]:
     """Return the marks of ``row_ids`` by row; a row without any is absent."""
+    condition, parameters = among("row_id", row_ids)
     found = raw(connection).execute(
-        "SELECT row_id, unsure, flag, note FROM marks WHERE row_id IN (SELECT value FROM json_each(?))"
-        f" AND row_id <= {LAST_ROW}",
-        (json_ids(row_ids),),
+        f"SELECT row_id, unsure, flag, note FROM marks WHERE row_id <= {LAST_ROW} AND {condition}", parameters
     )
     records = checked("marks", ("row_id", "unsure", "flag", "note"), found.fetchall())
     return {id_: RowMarks(id_, bool(unsure), bool(flag), note) for id_, unsure, flag, note in records}

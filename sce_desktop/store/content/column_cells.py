@@ -31,19 +31,28 @@ def column_batches(
 
     Many lists of cells are read as one JSON text: SQLite would read each of them several times.
     """
+    done = 0
+    for ids, cells in cells_between(connection, column, 0, last):
+        progress.check()
+        yield ids, cells
+        done += len(ids)
+        progress.report(done, last)
+
+
+def cells_between(
+    connection: sa.Connection, column: int, after: int, last: int
+) -> Iterator[tuple[list[int], list[str]]]:
+    """Give the same of the rows behind the id ``after``."""
     layout = shape(connection)
     is_text = layout.text_columns == (column,)
     reading = raw(connection).execute(
-        f"SELECT id, cells{', text' if is_text else ''} FROM rows WHERE id <= ? ORDER BY id", (last,)
+        f"SELECT id, cells{', text' if is_text else ''} FROM rows WHERE id > ? AND id <= ? ORDER BY id",
+        (after, last),
     )
-    done = 0
     while batch := reading.fetchmany(_BATCH):
-        progress.check()
         ids, cells, *texts = zip(*batch, strict=True)
         found = _taken(cells, texts[0] if is_text else (), layout, column)
         yield list(ids), _extracted(connection, column, ids) if found is None else found
-        done += len(batch)
-        progress.report(done, last)
 
 
 def _taken(cells: tuple[Any, ...], texts: tuple[Any, ...], layout: Shape, column: int) -> list[str] | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core import folding
-from sce_desktop.core.arrays import IdArray, looked_up
+from sce_desktop.core.arrays import IdArray, looked_up, true_places
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import CellFilter
@@ -18,8 +18,25 @@ from sce_desktop.core.readings import WAYS, Kind, Reading, read_all
 from sce_desktop.store.content.ordering import by_key, first_by_key
 from sce_desktop.store.file.functions import whole_characters
 
-Batches = Callable[[], Iterator[tuple[list[int], list[str]]]]
-"""Begins to give ids and cells of all rows, some at a time, in file order."""
+
+class Coded(Protocol):
+    """The cells of some rows; see `column_codes.CodedCells`."""
+
+    @property
+    def ids(self) -> IdArray:
+        """The rows (n,)."""
+
+    @property
+    def texts(self) -> list[str]:
+        """Their cells (d,), each once."""
+
+    @property
+    def codes(self) -> NDArray[np.int32]:
+        """For each row (n,) the place of its cell in ``texts``."""
+
+
+Batches = Callable[[], Iterator[Coded]]
+"""Begins to give the cells of all rows, some rows at a time, in file order."""
 MOST_DISTINCT: Final = 300_000
 """Distinct cells that are held as such; of more, each row has its own number."""
 MOST_CHARACTERS: Final = 20_000_000  # of them
@@ -108,10 +125,11 @@ def read_column(batches: Batches, last: int, progress: Progress) -> ColumnValues
     """Read a column whose cells ``batches`` gives, of rows up to the id ``last``."""
     codes = np.zeros(last + 1, np.int32)
     places: dict[str, int] = {"": 0}
-    for ids, cells in batches():
-        codes[ids] = [places.setdefault(text, len(places)) for text in cells]
+    for some in batches():
+        of_texts = np.array([places.setdefault(text, len(places)) for text in some.texts], np.int32)
+        codes[some.ids] = of_texts[some.codes]
         if len(places) > MOST_DISTINCT:
-            del codes, places
+            del codes, places, some
             return _read_rows(batches, last, progress)
     del places[""]
     distinct = tuple(places)
@@ -129,19 +147,22 @@ def read_column(batches: Batches, last: int, progress: Progress) -> ColumnValues
         ranks[filled[order]] = np.arange(1, len(filled) + 1)
     else:
         numbers = np.array([np.nan, *values])
-        ranks[filled] = _ranked(numbers[filled])
+        ranks[filled] = _ranked(numbers, filled)
     kept = sum(map(len, distinct)) <= MOST_CHARACTERS
     return ColumnValues(reading, last, codes, ranks, numbers, distinct if kept else None)
 
 
-def _ranked(numbers: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return the place from 1 on of each of ``numbers`` (n,) in their order; 1 and 1.0 are equal."""
-    ordered = np.sort(numbers)
-    known = ordered[np.concatenate([[True], ordered[1:] != ordered[:-1]])] if len(ordered) else ordered
-    del ordered
-    found = np.empty(len(numbers), np.int32)
-    for start in range(0, len(numbers), _AT_ONCE):
-        found[start : start + _AT_ONCE] = np.searchsorted(known, numbers[start : start + _AT_ONCE])
+def _ranked(numbers: NDArray[np.float64], places: IdArray) -> NDArray[np.int32]:
+    """Return where in their order the numbers at ``places`` (n,) stand, from 1 on; 1 and 1.0 are equal."""
+    known = numbers[places]
+    known.sort()
+    new = np.append(True, known[1:] != known[:-1]) if len(known) else np.zeros(0, bool)
+    if not new.all():  # of ten million that differ a copy takes 80 MB
+        known = known[new]
+    found = np.empty(len(places), np.int32)
+    for start in range(0, len(places), _AT_ONCE):
+        some = numbers[places[start : start + _AT_ONCE]]
+        found[start : start + _AT_ONCE] = np.searchsorted(known, some)
     found += 1
     return found
 
@@ -150,17 +171,17 @@ def _read_rows(batches: Batches, last: int, progress: Progress) -> ColumnValues:
     """Read a column with very many distinct cells: no Python object is held for any of them."""
     for way in WAYS:
         numbers = np.full(last + 1, np.nan)
-        for ids, cells in batches():
-            values = _values(way, cells)
+        for some in batches():
+            values = _values(way, some.texts)
             if values is None:
                 break
-            numbers[ids] = values
+            numbers[some.ids] = values[some.codes]
         else:
-            filled = np.flatnonzero(~np.isnan(numbers)).astype(np.int32)
+            filled = true_places(~np.isnan(numbers))
             if len(filled):
                 progress.check()
                 ranks = np.zeros(last + 1, np.int32)
-                ranks[filled] = _ranked(numbers[filled])
+                ranks[filled] = _ranked(numbers, filled)
                 return ColumnValues(way, last, None, ranks, numbers, None)
     del numbers
     return ColumnValues(Reading(), last, None, _text_ranks(batches, last, progress), np.zeros(0), None)
@@ -192,12 +213,12 @@ def _text_ranks(batches: Batches, last: int, progress: Progress) -> NDArray[np.i
     import pyarrow.compute as pc
 
     keys, texts, ids_of = [], [], []
-    for ids, cells in batches():
-        there = [place for place, cell in enumerate(cells) if cell and not cell.isspace()]
-        some = [cells[place] for place in there]
-        keys.append(pa.array([folding.bare(cell) for cell in some], pa.large_string()))
-        texts.append(pa.array(some, pa.large_string()))
-        ids_of.append(np.array(ids, np.int32)[there])
+    for some in batches():
+        there = np.array([bool(text) and not text.isspace() for text in some.texts], bool)[some.codes]
+        codes = some.codes[there]
+        keys.append(pa.array([folding.bare(text) for text in some.texts], pa.large_string()).take(codes))
+        texts.append(pa.array(some.texts, pa.large_string()).take(codes))
+        ids_of.append(some.ids[there].astype(np.int32))
     progress.check()
     table = pa.table({"key": pa.chunked_array(keys), "text": pa.chunked_array(texts)})
     del keys, texts

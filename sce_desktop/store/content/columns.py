@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from sce_desktop.core import folding
 from sce_desktop.core.arrays import IdArray, looked_up
+from sce_desktop.core.memory import give_back
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import CellFilter
 from sce_desktop.store.content.column_cells import column_batches, count_cells
+from sce_desktop.store.content.column_codes import coded_batches
 from sce_desktop.store.content.column_values import ColumnValues, read_column
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
@@ -49,11 +51,12 @@ class ColumnCache:
                 self._kept.move_to_end((column, last))
                 return found
         watch = progress or SilentProgress()
-        values = read_column(lambda: column_batches(connection, column, last, watch), last, watch)
+        values = read_column(lambda: coded_batches(connection, column, last, watch), last, watch)
         with self._lock:
             self._kept[column, last] = values
             while len(self._kept) > 1 and self._are_many():
                 self._kept.popitem(last=False)
+        give_back()  # before who asked sorts by it
         return values
 
     def _are_many(self) -> bool:

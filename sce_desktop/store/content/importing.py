@@ -54,7 +54,8 @@ def add_rows(
 ) -> ImportReport:
     """Append rows. Until all are there nobody sees any; if it breaks off, none stays.
 
-    What ``and_then`` says about them is seen with them, or not at all.
+    What ``and_then`` says about them is seen with them, or not at all. From a draft, which is thrown away,
+    they are not removed: that takes a third of the time of the import, and who stops it would wait.
     """
     with database.import_lock:
         wanted = Shape(tuple(columns), tuple(text_columns))
@@ -81,7 +82,8 @@ def add_rows(
             )
         except BaseException:
             try:
-                drop_unfinished(database)
+                if not database.draft:
+                    drop_unfinished(database)
             # the next opening does it; raise the first reason
             except (UserError, sa.exc.DBAPIError) as error:
                 _LOG.warning("rows of an import that broke off are still there: %s", error)
@@ -224,7 +226,7 @@ def _pack(batch: Sequence[Sequence[Cell]], shape: Shape) -> list[Any]:
         (
             packing.hashes(texts),
             map(len, texts),
-            are_blank(texts),
+            map(int, are_blank(texts)),
             texts,
             map(f"[{','.join(['%s'] * len(columns))}]".__mod__, zip(*encoded, strict=True)),
         )
@@ -253,12 +255,15 @@ def _pack_row(cells: Sequence[Cell], shape: Shape, encode: Callable[[str], str])
 def _insert_some(database: Database, fields: list[Any], batch: Sequence[Sequence[Cell]], rows: int) -> int:
     """Insert rows in one transaction, all or as many as there were when somebody waited; return how many.
 
-    ``rows``: of a statement.
+    ``rows``: of a statement. What is left at the end is inserted by small ones: each length is a statement
+    of its own, which is made and kept.
     """
     step, done = rows * len(_FIELDS), 0
     with database.write_part() as connection:
         plain = raw(connection)
         while done < len(fields):
+            if done + step > len(fields):
+                step = min(step, _ROWS_A_STATEMENT * len(_FIELDS))
             some = fields[done : done + step]
             plain.execute(_insert_statement(len(some) // len(_FIELDS)), some)
             done += len(some)
@@ -301,14 +306,14 @@ def _finish(
     duplicates = 0
     if before:  # counted before, so that decisions need not wait for it: no rows can be added meanwhile
         with database.read() as connection, stoppable(raw(connection), progress):
-            duplicates = _count_duplicates(raw(connection), before)
+            duplicates = _count_repeated(raw(connection), before)
         database.shorten_log()  # and so that little is left to be brought to the disk while they wait
     with database.write(durable=True) as connection:
         if not before:
             plain = raw(connection)
             with stoppable(plain, progress), sorting_in_parts(plain):
                 schema.text_hash_index.create(connection)
-                duplicates = _count_duplicates(plain, before)
+                duplicates = report.rows - report.blank - _count_texts(plain)
         if staged is not None:
             staged.publish(connection)
         connection.execute(
@@ -327,17 +332,18 @@ def _finish(
     return ImportReport(report.rows, report.blank, duplicates)
 
 
-def _count_duplicates(plain: sqlite3.Connection, before: int) -> int:
+def _count_repeated(plain: sqlite3.Connection, before: int) -> int:
     """Count the rows after ``before`` whose text, if it is one, an earlier row has too."""
-    if before:
-        statement = """
-            SELECT count(*) FROM rows AS new WHERE id > ? AND NOT blank AND EXISTS (
-                SELECT 1 FROM rows WHERE blank = 0 AND text_hash = new.text_hash AND id < new.id)"""
-        (count,) = plain.execute(statement, (before,)).fetchone()
-    else:  # by the index alone
-        (count,) = plain.execute("SELECT count(*) FROM rows WHERE blank = 0").fetchone()
-        (distinct,) = plain.execute(
-            "SELECT count(*) FROM (SELECT DISTINCT text_hash FROM rows WHERE blank = 0)"
-        ).fetchone()
-        count -= distinct
+    statement = """
+        SELECT count(*) FROM rows AS new WHERE id > ? AND NOT blank AND EXISTS (
+            SELECT 1 FROM rows WHERE blank = 0 AND text_hash = new.text_hash AND id < new.id)"""
+    (count,) = plain.execute(statement, (before,)).fetchone()
+    return int(count)
+
+
+def _count_texts(plain: sqlite3.Connection) -> int:
+    """Count the different texts of all rows, by the index alone."""
+    (count,) = plain.execute(
+        "SELECT count(*) FROM (SELECT DISTINCT text_hash FROM rows WHERE blank = 0)"
+    ).fetchone()
     return int(count)

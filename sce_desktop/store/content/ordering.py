@@ -7,6 +7,7 @@ window shows forty: which they are, one pass over the keys tells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from sce_desktop.core.arrays import IdArray, counted, looked_up, true_places
 
 Keys = NDArray[np.uint32]
 _SAMPLE: Final = 20_000  # keys by which a bound is guessed
+_MOST_PACKED: Final = 256  # groups
 _SIGN: Final = np.uint32(1 << 31)
 _SLICE: Final = 200_000  # keys that stay in the cache of a processor
 
@@ -41,15 +43,16 @@ def by_key(ids: IdArray, keys: Keys, *, descending: bool = False) -> IdArray:
     if len(ids) and int(ids[-1]) >= 2**32:
         order = np.argsort(~keys if descending else keys, kind="stable")
         return ids[order]
-    packed = np.empty(len(ids), "<u8")
+    dtype, packed = ids.dtype, np.empty(len(ids), "<u8")
     halves = packed.view("<u4")
     if descending:
         np.invert(keys, out=halves[1::2])
     else:
         halves[1::2] = keys
     halves[0::2] = ids
+    del ids, keys  # where nobody else holds them they need not be there while this is sorted
     packed.sort()
-    return halves[0::2].astype(ids.dtype)
+    return halves[0::2].astype(dtype)
 
 
 def first_by_key(ids: IdArray, keys: Keys, count: int, *, descending: bool = False) -> IdArray:
@@ -85,22 +88,35 @@ def grouped(ids: IdArray, groups: NDArray[Any], keys: Keys, *, descending: bool 
     if descending:
         np.invert(groups, out=groups)
     present = np.flatnonzero(counted(groups, 1 << 16))
-    if len(present) > 256 or int(ids[-1]) >= 1 << 24:
+    if len(present) > _MOST_PACKED or int(ids[-1]) >= 1 << 24:
         of_row = np.zeros(int(ids[-1]) + 1, np.uint16)
         of_row[ids] = groups
         ids = by_key(ids, keys, descending=True)
         return ids[np.argsort(of_row[ids], kind="stable")]  # a radix sort: of 16 bits
     places = np.zeros(1 << 16, np.uint8)
     places[present] = np.arange(len(present))
-    packed = np.empty(len(ids), np.uint64)
-    for start in range(0, len(ids), _SLICE):  # group, key and id are one number of 64 bits
-        part = slice(start, start + _SLICE)
-        packed[part] = places[groups[part]].astype(np.uint64) << np.uint64(56)
-        packed[part] |= (~keys[part]).astype(np.uint64) << np.uint64(24)
-        packed[part] |= ids[part].astype(np.uint64)
+    dtype, packed = ids.dtype, _packed(ids, groups, keys, places)
+    del ids, groups, keys
     packed.sort()
     packed &= np.uint64((1 << 24) - 1)
-    return packed.astype(ids.dtype)
+    return packed.astype(dtype)
+
+
+def _packed(
+    ids: IdArray, groups: NDArray[Any], keys: Keys, places: NDArray[np.uint8] | None = None
+) -> NDArray[np.uint64]:
+    """Return group (or its place in ``places``), key, the greatest first, and id, all in one number each.
+
+    Groups are below 256 and ids below 2 to the 24th.
+    """
+    packed = np.empty(len(ids), np.uint64)
+    for start in range(0, len(ids), _SLICE):
+        part = slice(start, start + _SLICE)
+        of_rows = groups[part] if places is None else places[groups[part]]
+        packed[part] = of_rows.astype(np.uint64) << np.uint64(56)
+        packed[part] |= (~keys[part]).astype(np.uint64) << np.uint64(24)
+        packed[part] |= ids[part].astype(np.uint64)
+    return packed
 
 
 def first_grouped(
@@ -132,6 +148,39 @@ def in_turns(ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray) ->
     if not len(ids):
         return ids
     sizes = counted(groups, len(before))
+    most = int((sizes + before).max())  # turns
+    if len(before) > _MOST_PACKED or int(ids[-1]) >= 1 << 24 or most > 1 << 24:
+        return _in_many_turns(ids, groups, keys, before, sizes)
+    dtype, packed = ids.dtype, _packed(ids, groups, keys)
+    del ids, groups, keys  # see `by_key`: of ten million rows these are 100 MB
+    packed.sort()
+    ordered = np.empty(len(packed), dtype)
+    starts = np.cumsum(sizes) - sizes
+    for group, (begin, size, done) in enumerate(zip(starts.tolist(), sizes.tolist(), before, strict=True)):
+        for start in range(begin, begin + size, _SLICE):  # turn, key and group are one number from here on
+            part = packed[start : min(start + _SLICE, begin + size)]
+            ordered[start : start + len(part)] = part & np.uint64((1 << 24) - 1)
+            part >>= np.uint64(24)
+            part &= np.uint64((1 << 32) - 1)
+            part <<= np.uint64(8)
+            part |= np.uint64(group)
+            turn = int(done) + start - begin
+            part |= np.arange(turn, turn + len(part), dtype=np.uint64) << np.uint64(40)
+    packed.sort()
+    found = np.empty(len(packed), dtype)
+    behind = starts - before
+    for start in range(0, len(packed), _SLICE):
+        part = packed[start : start + _SLICE]
+        places = (part >> np.uint64(40)).astype(np.int64)
+        places += behind[(part & np.uint64(255)).astype(np.int64)]
+        found[start : start + _SLICE] = ordered[places]
+    return found
+
+
+def _in_many_turns(
+    ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray, sizes: IdArray
+) -> IdArray:
+    """Return what `in_turns` does for more groups, turns or ids than one number has room for."""
     of_row = np.zeros(int(ids[-1]) + 1, np.uint32)
     of_row[ids] = keys
     ids = grouped(ids, groups, keys)
@@ -146,3 +195,30 @@ def in_turns(ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray) ->
     order = np.argsort(packed, kind="stable")
     del packed
     return ids[order]
+
+
+def by_hash(ids: IdArray, keys: Callable[[IdArray], NDArray[np.uint64]]) -> IdArray:
+    """Return ``ids`` (n,), which are in file order, by the ``keys`` (m,) of any m of them, 64 bits each.
+
+    The first 40 bits and the id are one number; of the few rows that share them all bits are compared.
+    """
+    if not len(ids) or int(ids[-1]) >= 1 << 24:
+        return ids[np.argsort(keys(ids), kind="stable")]
+    dtype, packed = ids.dtype, np.empty(len(ids), np.uint64)
+    for start in range(0, len(ids), _SLICE):
+        some = ids[start : start + _SLICE]
+        packed[start : start + _SLICE] = (keys(some) & ~np.uint64((1 << 24) - 1)) | some.astype(np.uint64)
+    del ids
+    packed.sort()
+    found, equal = np.empty(len(packed), dtype), list[IdArray]()
+    for start in range(0, len(packed), _SLICE):
+        part = packed[start : start + _SLICE + 1]
+        equal.append(np.flatnonzero(part[1:] >> np.uint64(24) == part[:-1] >> np.uint64(24)) + start)
+        found[start : start + _SLICE] = part[:_SLICE] & np.uint64((1 << 24) - 1)
+    del packed
+    places = np.concatenate(equal)
+    runs = np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if len(places) else []
+    for run in runs:
+        some = found[run[0] : run[-1] + 2]
+        some[:] = some[np.argsort(keys(some), kind="stable")]
+    return found

@@ -29,7 +29,8 @@ def packed(rows: ColumnRows, text_column: int) -> list[Any]:
     """Return hash, length, blank, text and cells of each row, one after the other.
 
     The cells are a JSON list without that of the text. UnicodeEncodeError does not come up: what Arrow holds
-    is UTF-8. Needs a column beside the text.
+    is UTF-8. Needs a column beside the text. Hashes are `bytearray` and blank is 0 or 1: for `bytes` and
+    `bool` Python's sqlite3 first looks for an adapter, which takes as long as storing the row.
     """
     import pyarrow.compute as pc
 
@@ -45,26 +46,26 @@ def packed(rows: ColumnRows, text_column: int) -> list[Any]:
     return fields
 
 
-def hashes(texts: Sequence[str]) -> list[bytes]:
-    """Return `rows.hash_text` of each text. A copy takes half the time of a new one."""
+def hashes(texts: Sequence[str]) -> list[bytearray]:
+    """Return `rows.hash_text` of each text, for `packed`. A copy takes half the time of a new one."""
     fresh = blake2b(digest_size=HASH_BYTES)
     made = []
     for text in giving_way(texts):
         text_hash = fresh.copy()
         text_hash.update(text.encode())
-        made.append(text_hash.digest())
+        made.append(bytearray(text_hash.digest()))
     return made
 
 
-def _blank(column: pa.StringArray, texts: list[str]) -> list[bool]:
-    """Return `is_blank` of each text, having looked at the first byte of most."""
+def _blank(column: pa.StringArray, texts: list[str]) -> list[int]:
+    """Return 1 for each text that `is_blank`, else 0, having looked at the first byte of most."""
     data, ends = _bytes(column)
     starts = ends[:-1]
     first = data[np.minimum(starts, max(len(data) - 1, 0))] if len(data) else np.zeros(len(starts), np.uint8)
     blank = ~(_VISIBLE[first] & (ends[1:] > starts))
     for place in np.flatnonzero(blank).tolist():
         blank[place] = is_blank(texts[place])
-    return blank.tolist()
+    return blank.view(np.uint8).tolist()
 
 
 def _lists(columns: list[pa.StringArray]) -> pa.StringArray:

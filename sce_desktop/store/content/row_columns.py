@@ -6,31 +6,37 @@ is free: whoever reads record by record beside a thread that computes waits for 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import sqlalchemy as sa
 
+from sce_desktop.core import text_arrays
 from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import rows
+from sce_desktop.store.content.listed_cells import columns_in
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed, read_json
-from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, numbers_in
+from sce_desktop.store.sql import LAST_ROW, Ids, is_range, json_ids, numbers_in
 
-_MOST_CHARACTERS: Final = 10_000_000  # of texts and cells in one piece; SQLite makes none above a billion
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MOST_BYTES: Final = 20_000_000  # of texts, or cells, in one piece
 _CELLS: Final = frozenset((str, type(None)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowColumns:
-    """The cells of n rows by column, and their ``texts`` (n,)."""
+    """The cells of n rows by column, and their ``texts`` (n,): arrays of Arrow where nothing is unusual."""
 
-    columns: tuple[Sequence[Cell], ...]
-    texts: Sequence[str]
+    columns: tuple[Sequence[Cell] | pa.StringArray, ...]
+    texts: Sequence[str] | pa.StringArray
 
 
 def asked(table: str, key: str, ids: Ids) -> tuple[str, tuple[object, ...]]:
@@ -39,11 +45,7 @@ def asked(table: str, key: str, ids: Ids) -> tuple[str, tuple[object, ...]]:
     ``key`` is the column of the row's id. What comes out has to be compared with ``ids``: SQLite keeps the
     order of the outer loop, and promises it nowhere.
     """
-    if (
-        len(ids)
-        and int(ids[-1]) - int(ids[0]) == len(ids) - 1
-        and bool((np.diff(np.asarray(ids)) == 1).all())
-    ):
+    if is_range(ids):
         return f"FROM {table} WHERE {table}.{key} BETWEEN ? AND ?", (int(ids[0]), int(ids[-1]))
     return f"FROM json_each(?) AS asked CROSS JOIN {table} WHERE {table}.{key} = asked.value", (
         json_ids(ids),
@@ -67,45 +69,70 @@ def _at_once(connection: sa.Connection, ids: Ids, layout: rows.Shape) -> RowColu
         return None
     where, parameters = asked("rows", "id", ids)
     plain = raw(connection)
-    (characters, odd) = plain.execute(
-        "SELECT total(length), total(typeof(length) != 'integer')"
-        f" FROM (SELECT rows.length {where} AND rows.id <= {LAST_ROW})",
-        parameters,
-    ).fetchone()
-    if odd or characters > _MOST_CHARACTERS:
+    before = plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
+    try:
+        listed, texts, lengths, cells, odd = plain.execute(
+            "SELECT group_concat(id), CAST(group_concat(text, '') AS BLOB),"
+            " group_concat(length(CAST(text AS BLOB))), CAST(group_concat(cells) AS BLOB),"
+            " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
+            f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
+            parameters,
+        ).fetchone()
+    except sqlite3.DataError:  # more than fits into one piece
         return None
-    listed, texts, lengths, cells, odd = plain.execute(
-        "SELECT group_concat(id), group_concat(text, ''), group_concat(length(text)), group_concat(cells),"
-        " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
-        f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
-        parameters,
-    ).fetchone()
+    finally:
+        plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
     if odd or not np.array_equal(numbers_in(listed, np.int64), np.asarray(ids, np.int64)):
         return None
-    ends = np.cumsum(numbers_in(lengths, np.int64))
-    if len(texts) != ends[-1]:  # a NUL in a text: SQLite counts up to it
-        return None
-    places = ends.tolist()
-    of_rows = [texts[start:end] for start, end in zip([0, *places], places, strict=False)]
     give_way()
+    ends = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(numbers_in(lengths, np.int64), out=ends[1:])
+    if len(texts) != ends[-1]:
+        return None
+    of_rows = text_arrays.of_bytes(texts, ends)
     columns = _columns(cells, of_rows, layout)
-    return None if columns is None else RowColumns(columns, of_rows)
+    if columns is None or not all(map(_is_utf_8, (of_rows, *columns))):
+        return None
+    return RowColumns(tuple(columns), of_rows)
 
 
-def _columns(cells: str, texts: Sequence[str], layout: rows.Shape) -> tuple[Sequence[Cell], ...] | None:
+def _columns(
+    cells: bytes, texts: pa.StringArray, layout: rows.Shape
+) -> list[Sequence[Cell] | pa.StringArray] | None:
     """Return the columns of which ``cells`` are the JSON lists of all rows; None if they are not as usual."""
+    width, columns = len(layout.columns), list[Any]()
+    for of_lists in (width - 1, width):  # without the cell that is the text, and with it
+        if (found := columns_in(cells, len(texts), of_lists)) is not None:
+            columns = list(found)
+            break
+    else:
+        give_way()
+        columns = list(_parsed(cells, len(texts)) or ())
+    if len(columns) == width - 1:
+        columns.insert(layout.text_columns[0], texts)
+    return columns if len(columns) == width else None
+
+
+def _parsed(cells: bytes, count: int) -> list[Sequence[Cell]] | None:
+    """Return the same cells, having read them as JSON."""
     try:
-        found = read_json(f"[{cells}]")
-    except Malformed:
+        found = read_json(f"[{cells.decode()}]")
+    except (Malformed, UnicodeDecodeError):
         return None
     give_way()
-    width = len(layout.columns)
-    if len(found) != len(texts) or not {list}.issuperset(map(type, found)):
+    if len(found) != count or not {list}.issuperset(map(type, found)):
         return None
-    widths = set(map(len, found))
-    if len(widths) > 1 or not _CELLS.issuperset(map(type, chain.from_iterable(found))):
+    if len(set(map(len, found))) > 1 or not _CELLS.issuperset(map(type, chain.from_iterable(found))):
         return None
-    columns: list[Sequence[Cell]] = list(zip(*found, strict=True))
-    if widths == {width - 1}:
-        columns.insert(layout.text_columns[0], texts)
-    return tuple(columns) if len(columns) == width else None
+    return list(zip(*found, strict=True))
+
+
+def _is_utf_8(column: Sequence[Cell] | pa.StringArray) -> bool:
+    import pyarrow as pa
+
+    if isinstance(column, pa.StringArray):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid:
+            return False
+    return True

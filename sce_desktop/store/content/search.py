@@ -148,6 +148,7 @@ def _write(
             if done >= len(records) and start < end:
                 connection.execute(schema.project.update().values(searchable_to=end))
                 start = end
+        progress.check()  # the log may have been shortened, which waits for the disk
     return True
 
 
@@ -197,23 +198,34 @@ def candidates(connection: sa.Connection, needle: str, last: int) -> NDArray[np.
 def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> NDArray[np.bool_]:
     """Return which of the first ``end`` rows have all trigrams of ``codes``, or others of the same codes."""
     blocks = (end - 1) // trigrams.BLOCK + 1
-    found = np.zeros(blocks * trigrams.BLOCK, np.bool_)
-    marks = ", ".join("?" * len(codes))
-    for block in range(blocks):
-        wanted = [trigrams.record_id(block, code) for code in codes]
-        records = plain.execute(
-            f"SELECT id, rows FROM {schema.SEARCH_TABLE} WHERE id IN ({marks})", wanted
-        ).fetchall()
-        if len(records) < len(codes):
-            continue
-        rows = np.ones(trigrams.BLOCK, np.bool_)
-        for record_id, record in records:
-            try:
-                rows &= trigrams.rows_of(record)
-            except trigrams.DamagedRecordError:
-                raise malformed(schema.SEARCH_TABLE, "rows", record_id) from None
-        found[block * trigrams.BLOCK : (block + 1) * trigrams.BLOCK] = rows
+    found = np.ones(blocks * trigrams.BLOCK, np.bool_)
+    # Nothing here depends on the order of records, but SQLite asks for each by its number.
+    reading = (
+        f"SELECT record.id, record.rows FROM json_each(?) AS asked"
+        f" CROSS JOIN {schema.SEARCH_TABLE} AS record WHERE record.id = asked.value"
+    )
+    for code in codes:
+        left = np.flatnonzero(found.reshape(blocks, trigrams.BLOCK).any(axis=1))
+        wanted = json_ids(left * trigrams.CODES + code)
+        records = plain.execute(reading, (wanted,)).fetchall()
+        if not records:
+            return np.zeros(end, np.bool_)
+        of_blocks = np.array([record_id for record_id, _record in records], np.int64) // trigrams.CODES
+        try:
+            found &= trigrams.rows_of_blocks(of_blocks, [record for _id, record in records], blocks)
+        except trigrams.DamagedRecordError:
+            raise malformed(schema.SEARCH_TABLE, "rows", _damaged(records)) from None
     return found[:end]
+
+
+def _damaged(records: Iterable[tuple[int, object]]) -> int:
+    """Return the number of the first of ``records`` that is damaged."""
+    for record_id, record in records:
+        try:
+            trigrams.rows_of(record)
+        except trigrams.DamagedRecordError:
+            return record_id
+    raise AssertionError("all of them can be read")
 
 
 def check_pattern(pattern: str) -> None:

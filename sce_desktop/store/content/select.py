@@ -8,6 +8,7 @@ knows nothing about (not scored, not annotated) come behind the others in file o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -204,10 +205,10 @@ class _Found:
         return self._ids[true_places(self._at(others, self._ids))]
 
     def _by_key(self, values: NDArray[Any], count: int | None) -> IdArray:
-        keys, down = ordering.of_numbers(values), self._query.descending
+        down = self._query.descending
         if count is None:
-            return ordering.by_key(self._ids, keys, descending=down)
-        return ordering.first_by_key(self._ids, keys, count, descending=down)
+            return ordering.by_key(self._ids, ordering.of_numbers(values), descending=down)
+        return ordering.first_by_key(self._ids, ordering.of_numbers(values), count, descending=down)
 
     def _by_column(self, count: int | None) -> IdArray:
         query, ids = self._query, self._ids
@@ -285,9 +286,9 @@ class _Found:
         down = query.descending
         if query.order in (RowOrder.CONFIDENCE, RowOrder.MARGIN):
             values = scores.confidence if query.order is RowOrder.CONFIDENCE else scores.margin
-            keys = ordering.of_floats(self._at(values, ids))
             if count is None:
-                return ordering.by_key(ids, keys, descending=down)
+                return ordering.by_key(ids, ordering.of_floats(self._at(values, ids)), descending=down)
+            keys = ordering.of_floats(self._at(values, ids))
             return ordering.first_by_key(ids, keys, count, descending=down)
         run = runs.get(self._connection, query.run_id or 0)
         given = runs.given(self._connection, run, self._scored)
@@ -298,9 +299,10 @@ class _Found:
         places = self._at(given, ids)
         if places.min(initial=0) < 0:  # none of these, behind the labels
             places = np.where(places < 0, places.dtype.type(len(run.labels)), places)
-        keys = ordering.of_floats(self._at(scores.confidence, ids))
         if count is None:
-            return ordering.grouped(ids, places, keys, descending=down)
+            values = self._at(scores.confidence, ids)
+            return ordering.grouped(ids, places, ordering.of_floats(values), descending=down)
+        keys = ordering.of_floats(self._at(scores.confidence, ids))
         return ordering.first_grouped(ids, places, keys, count, descending=down)
 
     def _rare(self, ids: IdArray, scores: Scored, run: Run, fits: NDArray[np.bool_]) -> IdArray:
@@ -312,9 +314,12 @@ class _Found:
         turns = []
         for inside in (fits, ~fits):
             some = ids if inside.all() else ids[true_places(inside)]
-            keys = ordering.of_floats(self._at(scores.confidence, some))
-            turns.append(ordering.in_turns(some, self._at(scores.top, some), keys, decided))
-        known: IdArray = np.concatenate(turns)
+            if len(some):
+                sure = self._at(scores.confidence, some)  # its keys are held by nobody here: see `by_key`
+                turns.append(
+                    ordering.in_turns(some, self._at(scores.top, some), ordering.of_floats(sure), decided)
+                )
+        known: IdArray = turns[0] if len(turns) == 1 else np.concatenate([ids[:0], *turns])
         return known[::-1] if self._query.descending else known
 
 
@@ -353,7 +358,7 @@ def _by_random(ids: IdArray, seed: int, count: int | None) -> IdArray:
         first = np.concatenate(few)
         if count is not None and len(first) >= count:
             ids = first
-    return ids[np.argsort(_random_keys(ids, seed), kind="stable")]
+    return ordering.by_hash(ids, partial(_random_keys, seed=seed))
 
 
 def _slices(ids: IdArray) -> Iterator[IdArray]:

@@ -116,6 +116,42 @@ def rows_of(record: Any) -> NDArray[np.bool_]:
     return rows
 
 
+def rows_of_blocks(blocks: NDArray[np.int64], records: Sequence[Any], size: int) -> NDArray[np.bool_]:
+    """Return which rows of the first ``size`` blocks, in one array, the ``records`` (n,) of one code name.
+
+    ``blocks`` (n,): whose record each is. All are read at once: of ten million rows a code has six hundred.
+
+    Raises:
+        DamagedRecordError: One of them is no record of ours; `rows_of` tells which.
+    """
+    rows = np.zeros(size * BLOCK, np.bool_)
+    if not all(isinstance(record, bytes) and len(record) > 1 for record in records):
+        raise DamagedRecordError
+    kinds = np.frombuffer(b"".join([record[:1] for record in records]), np.uint8)
+    lengths = np.fromiter(map(len, records), np.int64, len(records)) - 1
+    for kind in np.unique(kinds).tolist():
+        mine = np.flatnonzero(kinds == kind)
+        data = np.frombuffer(b"".join([records[place][1:] for place in mine.tolist()]), np.uint8)
+        some, long = blocks[mine], lengths[mine]
+        if kind == BITMAP and (long == BLOCK // 8).all():
+            rows.reshape(size, BLOCK)[some] = np.unpackbits(data).view(np.bool_).reshape(-1, BLOCK)
+            continue
+        if kind == LIST and (long % 2 == 0).all():
+            places, counts = data.view("<u2").astype(np.int64), long // 2
+        elif kind == GAPS:
+            ends, here = np.cumsum(long), data > 0
+            passed = np.cumsum(np.where(here, data, np.uint8(255)), dtype=np.int64)
+            counts = np.diff(np.concatenate([[0], np.cumsum(here)[ends - 1]]))
+            before = np.concatenate([[0], passed[ends[:-1] - 1]])
+            places = passed[here] - np.repeat(before, counts) - 1
+        else:
+            raise DamagedRecordError
+        if not counts.all() or places.max() >= BLOCK:
+            raise DamagedRecordError
+        rows[places + np.repeat(some * BLOCK, counts)] = True
+    return rows
+
+
 def codes_of(needle: str, most: int) -> list[int]:
     """Return the codes of up to ``most`` distinct trigrams of ``needle``; none if it is too short."""
     return list(dict.fromkeys(_codes(needle).tolist()))[:most] if len(needle) >= 3 else []

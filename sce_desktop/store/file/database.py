@@ -86,6 +86,11 @@ class Database:
         """Whether nothing can be changed; ``read_only_reason`` says why."""
         return self._writer is None
 
+    @property
+    def draft(self) -> bool:
+        """Whether it is nobody's yet: who breaks off leaves it as it is, since all of it is thrown away."""
+        return self._draft
+
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
         """Give a connection that sees one state of the project until it is given back."""
@@ -174,7 +179,7 @@ class Database:
         """
         with self.write(foreign_keys=foreign_keys, checkpoint=False) as connection:
             yield connection
-        self.shorten_log(_LOG_BYTES if self.people_decide else 4 * _LOG_BYTES)
+        self.shorten_log(_LOG_BYTES if self.people_decide else 2 * _LOG_BYTES)
 
     @property
     def people_decide(self) -> bool:

@@ -13,11 +13,11 @@ import sqlite3
 import stat
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from sce_desktop.core.background_writer import BackgroundWriter
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.names import check_name
@@ -28,7 +28,7 @@ from sce_desktop.store.file.database import connect, file_uri, overwrite_deleted
 from sce_desktop.store.file.failures import error_code
 from sce_desktop.store.file.header import check_companions
 from sce_desktop.store.file.lock import FileLock
-from sce_desktop.store.file.stopping import stoppable
+from sce_desktop.store.file.stopping import fetch_watched
 from sce_desktop.temporary import COMPANIONS, remove_companions, temporary_beside
 
 _FULL: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -36,6 +36,7 @@ _MAGIC: Final = b"SQLite format 3\0"
 _BEGINNINGS: Final = {"-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"), "-journal": (b"\xd9\xd5\x05\xf9",)}
 _SIZE_FIELDS: Final = ((16, 2), (24, 4), (28, 4), (68, 4), (92, 4))  # of the header: start and bytes
 _LARGE: Final = 10_000_000  # bytes
+_LOOK_S: Final = 0.05  # between two looks at whether to go on
 _SHM_BLOCK: Final = 32_768
 _SHM_IN_USE: Final = 128  # the byte of the "-shm" file that everybody has locked who has the log open
 
@@ -113,10 +114,19 @@ def _check_while_written(draft: Path, path: Path, progress: Progress | None) -> 
     if _size(draft) < _LARGE:
         check_whole(draft, path, progress)
         return
-    # Closed at the end alone: closing a file lets go of the locks that SQLite has on it.
-    with draft.open("rb+") as file, BackgroundWriter("sync") as disk:
-        disk.write(os.fsync, file.fileno())
+    file = draft.open("rb+")
+    disk = ThreadPoolExecutor(1, thread_name_prefix="sync")
+    syncing = disk.submit(os.fsync, file.fileno())
+    try:
         check_whole(draft, path, progress)
+        while not syncing.done():  # a disk may take seconds, and nothing stops it
+            wait([syncing], _LOOK_S)
+            (progress or SilentProgress()).check()
+    finally:
+        disk.shutdown(wait=os.name != "posix")  # elsewhere nobody can remove what is still open
+        # Closed at the end alone: closing a file lets go of the locks that SQLite has on it.
+        syncing.add_done_callback(lambda _done: file.close())
+    syncing.result()
 
 
 def check_whole(draft: Path, path: Path, progress: Progress | None = None) -> None:
@@ -244,14 +254,11 @@ def _size(file: Path) -> int:
 
 
 def _is_sound(draft: Path, progress: Progress | None) -> bool:
-    with (
-        contextlib.closing(connect(draft, "mode=ro")) as plain,
-        stoppable(plain, progress or SilentProgress()),
-    ):
+    with contextlib.closing(connect(draft, "mode=ro")) as plain:
         (application_id,) = plain.execute("PRAGMA application_id").fetchone()
         (pages,) = plain.execute("PRAGMA page_count").fetchone()
         (page,) = plain.execute("PRAGMA page_size").fetchone()
-        checked = plain.execute("PRAGMA quick_check(1)").fetchone()
+        checked = fetch_watched(plain, "PRAGMA quick_check(1)", progress or SilentProgress())
     return (application_id, pages * page, checked) == (schema.APPLICATION_ID, _size(draft), ("ok",))
 
 

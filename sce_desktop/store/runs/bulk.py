@@ -43,22 +43,29 @@ def _at_once(
     if len(row_ids) * size > _MOST_BYTES:
         return None
     where, parameters = asked("scores", "row_id", row_ids)
-    usual = (
-        "typeof(probabilities) = 'blob' AND length(probabilities) = ? AND typeof(none) IN ('null', 'real')"
-    )
-    listed, vectors, none, count, usuals, nones = (
+    # Words are compared only where the cheaper question leaves something open.
+    usual = "length(probabilities) = ? THEN CASE typeof(probabilities) WHEN 'blob' THEN 1 END"
+    listed, vectors, none, count, usuals, nones, reals = (
         raw(connection)
         .execute(
             "SELECT group_concat(row_id), CAST(group_concat(probabilities, '') AS BLOB), group_concat(none),"
-            f" count(*), total({usual}), count(none)"
+            f" count(*), count(CASE WHEN {usual} END), count(none),"
+            " count(CASE WHEN none IS NOT NULL THEN CASE typeof(none) WHEN 'real' THEN 1 END END)"
             f" FROM (SELECT row_id, probabilities, none {where} AND run_id = ?)",
             (size, *parameters, run_id),
         )
         .fetchone()
     )
     scored = numbers_in(listed, np.int64)
-    present = np.isin(row_ids, scored)
-    if usuals != count or nones not in (0, count) or not np.array_equal(row_ids[present], scored):
+    present = np.ones(len(row_ids), np.bool_)
+    if not np.array_equal(row_ids, scored):
+        present = np.isin(row_ids, scored)
+    if (
+        usuals != count
+        or reals != nones
+        or nones not in (0, count)
+        or not np.array_equal(row_ids[present], scored)
+    ):
         return None
     probabilities = np.frombuffer(vectors or b"", _STORED).reshape(-1, width).astype(np.float32, copy=False)
     # SQLite writes 15 digits, and 9 tell a float32.

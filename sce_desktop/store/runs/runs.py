@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray, IdArray, looked_up, true_places
-from sce_desktop.core.giving_way import give_way, giving_way
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
 from sce_desktop.store.rules.records import checked, malformed
-from sce_desktop.store.runs.large_arrays import large
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now
 
@@ -233,30 +232,6 @@ def arrays(scored_rows: Scored) -> RunArrays:
     return RunArrays(
         ids, top, confidence.astype(np.float32, copy=False), margin.astype(np.float32, copy=False)
     )
-
-
-def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]:
-    """Return the scored rows (n,) in file order and their probabilities (n, K), each column in one piece."""
-    plain = raw(connection)
-    (count,) = plain.execute("SELECT count(*) FROM scores WHERE run_id = ?", (run_id,)).fetchone()
-    labels = len(get(connection, run_id).labels)
-    ids = np.empty(count, np.int64)
-    probabilities = large((labels, count)).T
-    found = plain.execute(
-        "SELECT row_id, probabilities FROM scores WHERE run_id = ? ORDER BY row_id", (run_id,)
-    )
-    place = 0
-    while records := found.fetchmany(_FETCHED_AT_ONCE):
-        give_way()
-        for row_id, blob in records:
-            if type(blob) is not bytes or len(blob) != labels * _STORED.itemsize:
-                raise malformed("scores", "probabilities", row_id)
-        some = slice(place, place + len(records))
-        ids[some] = [row_id for row_id, _blob in records]
-        blobs = b"".join(blob for _row_id, blob in records)
-        probabilities[some] = np.frombuffer(blobs, _STORED).reshape(-1, labels)
-        place += len(records)
-    return ids, probabilities
 
 
 def given(connection: sa.Connection, run: Run, scored: ScoredRuns) -> NDArray[np.int16] | NDArray[np.int32]:

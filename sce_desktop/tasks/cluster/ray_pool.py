@@ -14,6 +14,7 @@ import math
 import os
 import secrets
 import signal
+import socket
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -33,6 +34,7 @@ TRIES = 3
 """How often a task is given to another process when its own is lost."""
 WAITING = 4
 _POLL_S = 0.2
+_ANSWERS_S = 10.0  # within which a cluster takes a connection
 _STARTS = 3
 """Times that a cluster of this machine is started before that is given up: Ray's own limits are short."""
 _OBJECT_STORE = 200_000_000  # bytes, of a cluster of this machine: only parts' names and reports pass
@@ -117,6 +119,7 @@ class RayCluster:
     def _start(self, ray: Any) -> None:
         quiet: dict[str, Any] = {"configure_logging": False, "log_to_driver": False, "logging_level": "error"}
         if self.wish.address:
+            _check_listening(self.wish.address)
             ray.init(address=self.wish.address, **quiet)
             return
         self._folder = make_folder(for_sockets=True)
@@ -162,6 +165,16 @@ class RayCluster:
         if self._at_work is not None and self._at_work is not pool:
             self._at_work.close()
         self._at_work = pool
+
+
+def _check_listening(address: str) -> None:
+    """Raise OSError where nobody answers at ``address``, HOST:PORT; Ray tries for ten minutes.
+
+    Of other forms, `auto` or a URL, nothing is known here.
+    """
+    host, _colon, port = address.rpartition(":")
+    if host and "/" not in host and port.isdecimal() and int(port) < 1 << 16:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWERS_S).close()
 
 
 def _end_processes_of(folder: str) -> None:

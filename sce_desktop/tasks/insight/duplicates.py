@@ -61,7 +61,9 @@ def find_groups(project: Project, similarity: float = NEAR, *, progress: Progres
     Raises:
         Cancelled: The user stopped.
     """
-    ids = project.row_ids(RowQuery(blank=False))[:MOST_COMPARED]
+    every = project.row_ids(RowQuery(blank=False), compact=True)
+    ids = every[:MOST_COMPARED].astype(np.int64)  # a copy: the others need not be kept meanwhile
+    del every
     texts: list[str] = []
     for start in range(0, len(ids), _BATCH):
         progress.check()

@@ -94,6 +94,8 @@ def draft_project(
         return
     if _known(project, draft, row_ids, cache) > _MOST_KNOWN:
         return
+    if wanted := draft.vectors.read_first:
+        draft.read(project.texts(row_ids[:: max(1, len(row_ids) // wanted)][:wanted]), cache)
     project.begin_draft(run.id, _predictor(draft, run))
     on_draft()
     for start in range(0, len(row_ids), _BATCH):

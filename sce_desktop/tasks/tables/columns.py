@@ -7,11 +7,12 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core import text_arrays
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
@@ -22,9 +23,9 @@ from sce_desktop.core.lists import begins_as_list, from_list, is_list
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.quoting import and_more, quoted_names
 from sce_desktop.core.runs import Scores
-from sce_desktop.core.scoring import Status, chosen, statuses, top
+from sce_desktop.core.scoring import SCORED_STATUSES, Status, best, chosen, status_codes
 from sce_desktop.core.tables import Cell, Doubt, TableProblem, TypedCells
-from sce_desktop.data.columns import Column, Numbers
+from sce_desktop.data.columns import Column, Numbers, as_cells
 from sce_desktop.data.json.json_values import as_read
 from sce_desktop.data.reader import Table
 from sce_desktop.data.writers import OutCell
@@ -224,52 +225,55 @@ class ModelColumns:
         The label is the most probable one, whatever the status says: by the command line's contract only
         a row without text has empty cells.
         """
-        if not len(scores):
-            return []
+        found = ScoresOfRows(np.ones(len(scores), np.bool_), scores)
         columns = [
-            column.tolist() if isinstance(column, np.ndarray) else column
-            for column in self._columns(scores, drafts)
+            column.values.tolist() if isinstance(column, Numbers) else as_cells(column)
+            for column in self.columns(found, ~found.present, drafts)
         ]
         return [list(row) for row in zip(*columns, strict=True)]
 
-    def columns(self, found: ScoresOfRows, blank: NDArray[np.bool_]) -> list[Column]:
+    def columns(
+        self, found: ScoresOfRows, blank: NDArray[np.bool_], drafts: Sequence[bool] | None = None
+    ) -> list[Column]:
         """Return the same by column for all rows (n,), ``blank`` (n,) or not scored ones among them."""
-        present = found.present
-        unscored = [(self.blank if is_blank_ else self.unscored) for is_blank_ in blank[~present].tolist()]
-        made: list[Column] = []
-        columns = self._columns(found.scores) if len(found.scores) else [[] for _ in self.header]
-        for place, column in enumerate(columns):
-            give_way()
-            if isinstance(column, np.ndarray):
-                values = np.zeros(len(present), np.float32)
-                values[present] = column
-                made.append(Numbers(values, present))
-                continue
-            cells = np.empty(len(present), object)
-            cells[present] = column
-            cells[~present] = [row[place] for row in unscored]
-            made.append(cells.tolist())
-        return made
+        present, scores = found.present, found.scores
+        unscored = np.zeros(len(present), np.int32)
 
-    def _columns(
-        self, scores: Scores, drafts: Sequence[bool] | None = None
-    ) -> list[Sequence[OutCell] | FloatArray]:
-        """Return the columns of scored rows, in the order of ``header``."""
-        index, confidence, _margin = top(scores.probabilities)
-        columns: list[Sequence[OutCell] | FloatArray] = [[self._labels[i] for i in index], confidence]
+        def words(names: Iterable[str], codes: NDArray[Any], others: NDArray[np.int32] = unscored) -> Column:
+            """Return ``names`` by the codes of scored rows; of other rows none, or the blank ones' word."""
+            places = others.copy()
+            places[present] = codes + np.int32(2)
+            return text_arrays.taken(text_arrays.of_texts([None, Status.BLANK.value, *names]), places)
+
+        def numbers(values: FloatArray) -> Column:
+            if len(values) == len(present):
+                return Numbers(values, present)
+            column = np.zeros(len(present), np.float32)
+            column[present] = values
+            return Numbers(column, present)
+
+        index, confidence = best(scores.probabilities)
+        made = [words(self._labels, index), numbers(confidence)]
         if self._main:
-            columns.append(statuses(scores, threshold=self._threshold, multi_label=self._multi_label))
+            kinds = status_codes(scores, threshold=self._threshold, multi_label=self._multi_label)
+            made.append(words(SCORED_STATUSES, kinds, blank.astype(np.int32)))
         if self._draft:
-            sources = [True] * len(scores) if drafts is None else drafts
-            columns.append([DRAFT if drafted else MODEL for drafted in sources])
+            are_drafts = np.ones(len(scores), np.int32) if drafts is None else np.asarray(drafts, np.int32)
+            made.append(words((MODEL, DRAFT), are_drafts))
         if self._none:
-            assert scores.none is not None
-            columns.append(scores.none)
+            assert scores.none is not None or not len(scores)
+            made.append(numbers(scores.none if scores.none is not None else confidence))
         if self._main and self._multi_label:
-            given = chosen(scores.probabilities, threshold=self._threshold)
-            columns.append([as_list(itertools.compress(self._labels, row)) for row in given])
-        columns += list(scores.probabilities.T)
-        return columns
+            lists, codes = lists_of(self._labels, chosen(scores.probabilities, threshold=self._threshold))
+            made.append(words(lists, codes))
+        give_way()
+        return made + [numbers(column) for column in scores.probabilities.T]
+
+
+def lists_of(names: Sequence[str], given: NDArray[np.bool_]) -> tuple[list[str], NDArray[np.integer[Any]]]:
+    """Return the lists of ``names`` that ``given`` (n, K) has, once each, and each row's place (n,)."""
+    kinds, codes = np.unique(given, axis=0, return_inverse=True)
+    return [as_list(itertools.compress(names, kind)) for kind in kinds], codes.reshape(-1)
 
 
 def as_list(names: Iterable[str]) -> str:

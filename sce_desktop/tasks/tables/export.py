@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sce_desktop.core.annotations import Annotation, Decision, Label, Row, RowMarks
+from sce_desktop.core import text_arrays
+from sce_desktop.core.annotations import Label, Row
 from sce_desktop.core.arrays import IdArray
-from sce_desktop.core.blank import is_blank
+from sce_desktop.core.blank import are_blank
 from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
@@ -21,21 +24,19 @@ from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.columns import Column, Columns
 from sce_desktop.data.writers import OutCell, write_table
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore
 from sce_desktop.tasks.one_state import one_state
 from sce_desktop.tasks.progress import Unreported
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
-from sce_desktop.tasks.tables.columns import ModelColumns, as_list, beside, typed_cells
+from sce_desktop.tasks.tables.columns import ModelColumns, beside, typed_cells
+from sce_desktop.tasks.tables.decided import DecisionColumns
 from sce_desktop.tasks.tables.final_columns import FINAL_COLUMNS, FINAL_GROUP, FinalCells
 from sce_desktop.tasks.tables.legend import legend
 from sce_desktop.tasks.tables.provenance import about, shown_runs, write_about
 
 Which = Literal["all", "labelled", "unlabelled", "flagged", "shown"]
-DECISION_COLUMNS = ("label", "decided", "unsure", "flag", "note", "decided_at")
-ORIGIN_COLUMN = "origin"  # after them, where a row was decided as none or skipped, and not by hand
-LABELS_COLUMN = "labels"  # after them, where several labels may fit a row: a JSON list
 DRAFT_COLUMN = f"{MAIN_ALIAS}_source"  # where drafts are written too: which rows have one
-LABEL_PREFIX = "label:"  # then a column of 0 and 1 for each label
 
 STATES = {
     "all": (RowState.ANY,),
@@ -52,8 +53,10 @@ BY_COLUMN = (".csv", ".tsv", ".parquet")
 """Kinds of tables that are written by column, in a fraction of the time."""
 
 _CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
+_BLOCK_ROWS = 4000  # likewise by column, where most steps leave Python's lock to others ...
+_BLOCK_READ = 100_000  # ... but not reading original cells in which something is escaped
+_BLOCK_CELLS = 200_000  # of all columns
 _FIRST_ROWS = 500  # which come alone: whoever waits sees sooner that it goes on
-_NO_MARKS = RowMarks(0)
 
 
 @one_state
@@ -139,9 +142,10 @@ def export_table(
 
     def batches() -> Iterator[list[list[OutCell]] | Columns]:
         done = 0
+        size = _block_rows(len(project.columns), len(header)) if by_column else _CHUNK_ROWS
         while done < len(ids):
             progress.check()
-            some = ids[done : done + (_CHUNK_ROWS if done else _FIRST_ROWS)].astype(np.int64, copy=False)
+            some = ids[done : done + (size if done else _FIRST_ROWS)].astype(np.int64, copy=False)
             if by_column:
                 columns = sheet.columns(some)
                 yield columns if kept is None else columns.picked(kept)
@@ -167,6 +171,12 @@ def export_table(
     if note and path.suffix.lower() not in HOLD_ABOUT:
         write_about(path, lines)
     return rows
+
+
+def _block_rows(original: int, columns: int) -> int:
+    """Return how many rows are made at once of a table of ``columns`` columns."""
+    fitting = min(_BLOCK_READ // max(original, 1), _BLOCK_CELLS // columns)
+    return min(_BLOCK_ROWS, max(_FIRST_ROWS, fitting))
 
 
 def delimiter_of(project: Project) -> str:
@@ -214,12 +224,10 @@ class _Sheet:
             )
             for run in self._runs
         ]
-        self.header = list(DECISION_COLUMNS)
-        self._origin = project.has_bare_decisions()
-        if self._origin:
-            self.header.append(ORIGIN_COLUMN)
-        if self._multi_label:
-            self.header += [LABELS_COLUMN, *(f"{LABEL_PREFIX}{label.name}" for label in self._labels)]
+        self._decided = DecisionColumns(
+            self._labels, multi_label=self._multi_label, origin=project.has_bare_decisions()
+        )
+        self.header = list(self._decided.header)
         self.decided_width = len(self.header)
         for model in self.models:
             self.header += model.header
@@ -241,7 +249,7 @@ class _Sheet:
         cells: list[list[OutCell]] = [
             [
                 *typed_cells(row.cells, types.get(row.id)),
-                *self._decided(annotations.get(row.id), marks.get(row.id, _NO_MARKS)),
+                *self._decided.cells(annotations.get(row.id), marks.get(row.id)),
             ]
             for row in giving_way(rows)
         ]
@@ -249,7 +257,8 @@ class _Sheet:
             for mine, results in zip(cells, self._results(run, model, rows), strict=True):
                 mine += results
         if self._final is not None:
-            for mine, final in zip(cells, self._final.of([row.id for row in rows], annotations), strict=True):
+            finals = self._final.cells([row.id for row in rows])
+            for mine, final in zip(cells, finals, strict=True):
                 mine += final
         return cells
 
@@ -257,49 +266,19 @@ class _Sheet:
         """Return the same by column, texts as they are."""
         found = self._project.row_columns(ids)
         give_way()
-        annotations = self._project.annotations(ids)
-        columns: list[Column] = [*found.columns, *self._decided_columns(ids, annotations)]
+        decided = self._project.decided_rows(ids)
+        columns: list[Column] = list(found.columns)
+        columns += self._decided.columns(ids, decided, self._project.marks(ids))
+        scores = functools.cache(lambda run_id: self._project.scores_of_rows(run_id, ids))
         for run, model in zip(self._runs, self.models, strict=True):
             give_way()
-            scores = self._project.scores_of_rows(run.id, ids)
+            of_run: ScoresOfRows = scores(run.id)
             blank = np.zeros(len(ids), np.bool_)
-            for place in giving_way(np.flatnonzero(~scores.present).tolist()):
-                blank[place] = is_blank(found.texts[place])
-            columns += model.columns(scores, blank)
+            blank[~of_run.present] = _are_blank(found.texts, np.flatnonzero(~of_run.present))
+            columns += model.columns(of_run, blank)
         if self._final is not None:
-            columns += zip(*self._final.of(ids.tolist(), annotations), strict=True)
+            columns += self._final.columns(ids, decided, scores)
         return Columns(tuple(columns), len(ids))
-
-    def _decided_columns(self, ids: IdArray, annotations: Mapping[int, Annotation]) -> list[list[OutCell]]:
-        """Return the columns of decisions and marks, most rows of which have none at first."""
-        columns = [[cell] * len(ids) for cell in self._decided(None, _NO_MARKS)]
-        give_way()
-        marks = self._project.marks(ids)
-        if annotations or marks:
-            for place, row_id in enumerate(giving_way(ids.tolist())):
-                if row_id in annotations or row_id in marks:
-                    cells = self._decided(annotations.get(row_id), marks.get(row_id, _NO_MARKS))
-                    for column, cell in zip(columns, cells, strict=True):
-                        column[place] = cell
-        return columns
-
-    def _decided(self, annotation: Annotation | None, marks: RowMarks) -> list[OutCell]:
-        names: list[str] = []
-        decided = decided_at = None
-        if annotation is not None:
-            # In the order of the label set: the same set of labels never differs by the order of clicks.
-            names = [label.name for label in self._labels if label.id in annotation.label_ids]
-            labelled = annotation.decision is Decision.LABEL
-            decided = annotation.origin.value if labelled else annotation.decision.value
-            decided_at = annotation.decided_at
-        cells: list[OutCell] = [names[0] if names else None, decided]
-        cells += [int(marks.unsure), int(marks.flag), marks.note or None, decided_at]
-        if self._origin:
-            cells.append(annotation.origin.value if annotation else None)
-        if self._multi_label:
-            cells.append(as_list(names) if annotation else None)
-            cells += [int(label.name in names) if annotation else None for label in self._labels]
-        return cells
 
     def _results(self, run: Run, model: ModelColumns, rows: Sequence[Row]) -> Iterator[list[OutCell]]:
         scores = self._project.scores(run.id, [row.id for row in rows])
@@ -317,6 +296,15 @@ class _Sheet:
             cells = iter(model.cells(found, [row.id in drafts for row in rows if row.id in scores]))
         for row in giving_way(rows):
             yield next(cells) if row.id in scores else model.blank if row.blank else model.unscored
+
+
+def _are_blank(texts: Any, places: NDArray[np.int64]) -> list[bool]:
+    """Return whether there is nothing to see in the ``texts`` (n,) of rows at ``places`` (m,)."""
+    if not len(places):
+        return []
+    if isinstance(texts, Sequence):
+        return are_blank([texts[place] for place in places.tolist()])
+    return are_blank(text_arrays.taken(texts, places.astype(np.int32)).to_pylist())
 
 
 def _says_none(project: Project, run: Run) -> bool:

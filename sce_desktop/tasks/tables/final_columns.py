@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sce_desktop.core.annotations import Annotation, Decision, Label
-from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core import text_arrays
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.query import FinalSource, RowQuery
-from sce_desktop.core.scoring import chosen, none_fits
+from sce_desktop.core.runs import Scores
+from sce_desktop.core.scoring import best, chosen, none_fits
+from sce_desktop.data.columns import Column, as_cells
 from sce_desktop.data.writers import OutCell
+from sce_desktop.store.annotations.decided_rows import DecidedRows
 from sce_desktop.store.project import Project
-from sce_desktop.store.runs.runs import RowScore
+from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.tables.columns import as_list
+from sce_desktop.tasks.tables.decided import places_of
 
 FINAL_COLUMNS: Final = ("final_label", "final_source")
 FINAL_GROUP: Final = "final"
+_SOURCES: Final = (FinalSource.NONE.value, FinalSource.ANNOTATOR.value, FinalSource.MODEL.value)
+_NONE, _ANNOTATOR, _MODEL = range(3)
 
 
 class FinalCells:
@@ -32,61 +41,83 @@ class FinalCells:
         self, project: Project, labels: Sequence[Label], multi_label: bool, threshold: float | None
     ) -> None:
         self._project = project
-        self._labels = labels
         self._multi_label = multi_label
         self._threshold = threshold
         self._run = project.active_run(MAIN_ALIAS)
         # From where up the model labels: of millions of rows the codes of all (`Project.final_sources`) would
         # be found before the first of them is written.
         self._least = project.threshold() if threshold is None else threshold
+        self._names = {label.id: label.name for label in labels}
         blank = project.row_ids(RowQuery(blank=True), compact=True)
         self._blank = np.zeros(int(blank.max(initial=0)) + 1, np.bool_)
         self._blank[blank] = True
 
-    def of(self, ids: Sequence[int], annotations: Mapping[int, Annotation]) -> Iterator[list[OutCell]]:
-        """Yield the cells of the rows ``ids``, of which ``annotations`` are what people say."""
-        names = {label.id: label.name for label in self._labels}
-        given = self._given([id_ for id_ in giving_way(ids) if id_ not in annotations])
-        for id_ in giving_way(ids):
-            label: list[str] | None = None
-            source = FinalSource.MODEL
-            if (one := annotations.get(id_)) is None:
-                label = given.get(id_)
-            elif one.decision is not Decision.SKIPPED:
-                source = FinalSource.ANNOTATOR
-                label = [names[label_id] for label_id in one.label_ids if label_id in names]
-            if label is None or self._is_blank(id_):
-                label, source = [], FinalSource.NONE
-            yield [self._written(label, source), source.value]
+    def columns(
+        self,
+        ids: IdArray,
+        decided: DecidedRows,
+        scores: Callable[[int], ScoresOfRows] | None = None,
+    ) -> list[Column]:
+        """Return the columns of the rows ``ids`` (n,), of which ``decided`` is what people say.
 
-    def _is_blank(self, row_id: int) -> bool:
-        return row_id < len(self._blank) and bool(self._blank[row_id])
+        ``scores``: gives what a run says of them, where that is known; None: it is read.
+        """
+        labels: list[str | None] = [None]
+        label_of = np.zeros(len(ids), np.int32)
+        source_of = np.zeros(len(ids), np.int32)
+        if self._run is not None:
+            found = (
+                self._project.scores_of_rows(self._run.id, ids) if scores is None else scores(self._run.id)
+            )
+            sure, names, codes = self._given(found.scores)
+            places = np.flatnonzero(found.present)[sure]
+            label_of[places], source_of[places] = codes[sure] + np.int32(len(labels)), _MODEL
+            labels += names
+        if len(decided.kinds):
+            rows = places_of(ids, decided.row_ids)
+            skipped = np.array([kind.decision is Decision.SKIPPED for kind in decided.kinds])
+            names_of = ([self._names.get(id_) for id_ in kind.label_ids] for kind in decided.kinds)
+            answers = np.where(skipped, 0, np.arange(len(labels), len(labels) + len(skipped)))
+            labels += map(self._written, names_of)
+            label_of[rows] = answers[decided.codes]
+            source_of[rows] = np.where(skipped, _NONE, _ANNOTATOR)[decided.codes]
+        blank = ids < len(self._blank)
+        blank[blank] = self._blank[ids[blank]]
+        label_of[blank], source_of[blank] = 0, _NONE
+        return [
+            text_arrays.taken(text_arrays.of_texts(labels), label_of),
+            text_arrays.taken(text_arrays.of_texts(_SOURCES), source_of),
+        ]
 
-    def _written(self, label: Sequence[str], source: FinalSource) -> OutCell:
+    def cells(self, ids: Sequence[int]) -> Iterator[list[OutCell]]:
+        """Yield the same row by row."""
+        wanted = np.asarray(ids, np.int64)
+        columns = self.columns(wanted, self._project.decided_rows(wanted))
+        return map(list, zip(*map(as_cells, columns), strict=True))
+
+    def _written(self, names: Iterable[str | None]) -> str | None:
+        known = [name for name in names if name is not None]
         if self._multi_label:
-            return None if source is FinalSource.NONE else as_list(label)
-        return label[0] if label else None
+            return as_list(known)
+        return known[0] if known else None
 
-    def _given(self, ids: Sequence[int]) -> dict[int, list[str]]:
-        """Return the names of the labels that the model gives those of ``ids`` that it labels."""
-        if self._run is None or not ids:
-            return {}
-        names = {label.id: label.name for label in self._labels}
-        known = [names.get(label.id) for label in self._run.labels]
-        found: dict[int, list[str]] = {}
-        for row_id, score in self._project.scores(self._run.id, ids).items():
-            if known[score.top] is None or not self._is_sure(score):
-                continue
-            places = [score.top]
-            if self._multi_label:
-                places = np.flatnonzero(chosen(score.probabilities, threshold=self._threshold)).tolist()
-            found[row_id] = [name for place in places if (name := known[place]) is not None]
-        return found
+    def _given(self, scores: Scores) -> tuple[NDArray[np.bool_], list[str | None], NDArray[np.integer[Any]]]:
+        """Return which rows (n,) the model labels, the cells that come of that, and the place of each row's.
 
-    def _is_sure(self, score: RowScore) -> bool:
-        """Whether the model labels a row, by `final.by_source`: confident enough, and some label fits."""
+        Confident enough, and some label fits, as by `final.by_source`; with a label that is in use.
+        """
         assert self._run is not None
-        if self._least and score.confidence < self._least:
-            return False
-        multi_label = self._run.multi_label
-        return not none_fits(score.confidence, score.none, threshold=self._least, multi_label=multi_label)
+        known = [self._names.get(label.id) for label in self._run.labels]
+        top, confidence = best(scores.probabilities)
+        exact = confidence.astype(np.float64)  # as the store compares them
+        sure = np.array([name is not None for name in known], np.bool_)[top]
+        if self._least:
+            sure &= exact >= self._least
+        none = None if scores.none is None else scores.none.astype(np.float64)
+        several = self._run.multi_label
+        sure &= ~none_fits(exact, none, threshold=self._least, multi_label=several)
+        if not self._multi_label:
+            return sure, [self._written([name]) for name in known], top
+        given = chosen(scores.probabilities, threshold=self._threshold)
+        kinds, codes = np.unique(given, axis=0, return_inverse=True)
+        return sure, [self._written(compress(known, kind)) for kind in kinds], codes.reshape(-1)

@@ -22,13 +22,8 @@ from sce_desktop.data.writers import written_columns
 from sce_desktop.store.file.placing import is_open
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.tables.columns import beside
-from sce_desktop.tasks.tables.export import (
-    DECISION_COLUMNS,
-    HOLD_ABOUT,
-    ORIGIN_COLUMN,
-    columns_to_export,
-    delimiter_of,
-)
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS, ORIGIN_COLUMN
+from sce_desktop.tasks.tables.export import HOLD_ABOUT, columns_to_export, delimiter_of
 from sce_desktop.tasks.tables.provenance import about_path, is_about
 
 _OBJECTS = (".jsonl",)

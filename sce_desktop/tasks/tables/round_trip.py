@@ -24,7 +24,7 @@ from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.tasks.tables.columns import ListCells, beside, report_alike
-from sce_desktop.tasks.tables.export import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
+from sce_desktop.tasks.tables.decided import DECISION_COLUMNS, LABEL_PREFIX, LABELS_COLUMN, ORIGIN_COLUMN
 
 _BATCH = 5000
 _OUR_FIRST = DECISION_COLUMNS[0]

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.i18n import _, ngettext
@@ -109,7 +111,7 @@ def import_table(
     check_target(project_path, overwrite=overwrite)
     if project_path.exists() and table_path.exists() and project_path.samefile(table_path):
         raise UserError(_("The project would replace the table: choose another name for the project."))
-    table = tables.open_table(table_path, options or TableOptions())
+    table = tables.open_table(table_path, options or TableOptions(), progress)
     report_doubts(table, progress)
     hint = elsewhere(table)
     gold_at = (
@@ -142,7 +144,12 @@ def import_table(
             found = _has_lists(project, gold_at, lists, progress)
             multi_label = multi_label or found
             incoming.keep(
-                project, project.row_ids(), labels, multi_label=multi_label, lists=found, progress=progress
+                project,
+                project.row_ids() if incoming.keeps_rows else np.empty(0, np.int64),
+                labels,
+                multi_label=multi_label,
+                lists=found,
+                progress=progress,
             )
             if take_back and table.annotated:
                 keep_annotators(project, table, project.row_ids(), Unreported(progress))
@@ -213,7 +220,7 @@ def append_table(
 
     Rows and annotations appear in one moment: whatever interrupts this leaves none of either.
     """
-    table = tables.open_table(table_path, options or TableOptions())
+    table = tables.open_table(table_path, options or TableOptions(), progress)
     report_doubts(table, progress)
     if as_gold and gold_column is not None:
         check_gold(project, table.columns[gold_column])

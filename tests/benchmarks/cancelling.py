@@ -1,0 +1,115 @@
+"""How long a cancel takes, from the wish to the moment when the work has ended and tidied up.
+
+`tables` measures how long the work goes without a look at whether to go on; here it is stopped, at moments
+spread evenly over it, and what is waited for includes what is removed afterwards.
+
+    python -m tests.benchmarks.cancelling import --rows 1000000 --folder F --times 10
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from sce_desktop.core.errors import Cancelled
+from tests.benchmarks.measure import print_table
+from tests.benchmarks.tables import PROJECT, import_project, table_of, write_table
+
+
+class _Stopped:
+    """A progress that says to stop from ``at`` (time.perf_counter) on."""
+
+    def __init__(self, at: float) -> None:
+        self.at = at
+        self.stage = ""
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        """Remember what is being done."""
+        self.stage = stage
+
+    def warn(self, message: str) -> None:
+        """Do nothing."""
+
+    def check(self) -> None:
+        """Raise where it is time."""
+        if time.perf_counter() >= self.at:
+            raise Cancelled
+
+
+Work = Callable[[_Stopped], None]
+
+
+def importing(folder: Path, rows: int) -> Work:
+    """Import of the generated table into a new project."""
+    from sce_desktop.tasks.tables.tables import import_table
+
+    def work(progress: _Stopped) -> None:
+        target = folder / "cancelled.sce"
+        import_table(
+            target, table_of(folder, rows), text_columns=["text"], overwrite=True, progress=progress
+        ).close()
+        target.unlink()
+
+    return work
+
+
+def indexing(folder: Path, _rows: int) -> Work:
+    """The search index of the project that is in the folder."""
+    from sce_desktop.store.project import Project
+
+    def work(progress: _Stopped) -> None:
+        copy = folder / "cancelled.sce"
+        progress.at -= time.perf_counter()
+        shutil.copyfile(folder / PROJECT, copy)
+        with Project.open(copy) as project:
+            progress.at += time.perf_counter()
+            project.build_search_index(progress)
+
+    return work
+
+
+WORK: Final = {"import": importing, "index": indexing}
+
+
+def run(name: str, *, rows: int, folder: Path, times: int) -> None:
+    """Print how long each of ``times`` cancels took."""
+    if not table_of(folder, rows).exists():
+        write_table(table_of(folder, rows), rows)
+    if name == "index" and not (folder / PROJECT).exists():
+        import_project(folder, rows)
+    work = WORK[name](folder, rows)
+    started = time.perf_counter()
+    work(_Stopped(float("inf")))
+    whole = time.perf_counter() - started
+    lines = []
+    for number in range(times):
+        progress = _Stopped(time.perf_counter() + whole * (number + 0.5) / times)
+        try:
+            work(progress)
+        except Cancelled:
+            waited = time.perf_counter() - progress.at
+            lines.append([f"{number + 0.5:.1f} of {times}", progress.stage, f"{1000 * waited:.0f}"])
+    print_table(f"{name} of {rows:,} rows, stopped", ["at", "stage", "ms until it has ended"], lines)
+    print(
+        f"worst {max(int(line[-1]) for line in lines)} ms of {len(lines)}; to its end it took {whole:.1f} s"
+    )
+
+
+def main() -> None:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("work", choices=WORK)
+    parser.add_argument("--rows", type=int, default=200_000)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--times", type=int, default=10)
+    args = parser.parse_args()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    run(args.work, rows=args.rows, folder=args.folder, times=args.times)
+
+
+if __name__ == "__main__":
+    main()
