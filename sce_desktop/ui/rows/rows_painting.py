@@ -56,8 +56,8 @@ class RowsPainting:
         painter.setLayoutDirection(table.layoutDirection())
         painter.setRenderHint(_SMOOTH)
         height = table.rowHeight(rows[0].place)
-        for row in rows:
-            self._paint_ground(painter, columns, row, height)
+        for shown in rows:
+            self._paint_ground(painter, columns, shown, height)
         self.cells.begin(painter)
         current = table.currentIndex()
         focused = table.hasFocus() or table.viewport().hasFocus()
