@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -9,14 +10,14 @@ from zlib import crc32
 
 import numpy as np
 import regex
-from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.folding import folded
-from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.imports import importing
+from sce_desktop.tasks.insight.buckets import Buckets, band_keys
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
 
@@ -110,8 +111,9 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     progress.check()
     remain = giving_way(np.flatnonzero(kept).tolist())
     plains = {place: plain for place in remain if (plain := _plain(texts[place]))}
-    places = list(plains)
-    for one, other in _near_pairs(list(plains.values()), similarity, progress):
+    places, compared = list(plains), [plain[:_LONGEST] for plain in plains.values()]
+    del plains  # of a million texts a hundred megabytes
+    for one, other in _near_pairs(compared, similarity, progress):
         left.append(places[one])
         right.append(places[other])
     graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(len(texts), len(texts)))
@@ -122,46 +124,51 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     return sorted(found, key=lambda group: (-len(group), int(group[0])))
 
 
-def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Iterator[tuple[int, int]]:
+def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> Iterator[tuple[int, int]]:
     """Yield the pairs of places that are near, each once."""
     with importing():  # they bring much of scipy
         from datasketch import MinHash, MinHashLSH
         from rapidfuzz.process import cdist  # by `fuzz.ratio`
 
-    compared = [plain[:_LONGEST] for plain in plains]
-    hashes = np.empty((len(plains), _PERMUTATIONS), np.uint32)
-    for start in range(0, len(plains), _BATCH):
+    # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
+    bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
+    keys = np.empty((bands.b, len(compared)), np.uint64)
+    ends = np.empty((len(compared), _PERMUTATIONS), np.uint16)  # enough to tell which hashes are the same
+    for start in range(0, len(compared), _BATCH):
         progress.check()
         shingles = [_shingles(text) for text in giving_way(compared[start : start + _BATCH])]
         bulk = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
-        hashes[start : start + _BATCH] = [minhash.hashvalues for minhash in bulk]
-        progress.report(min(start + _BATCH, len(plains)), len(plains), stage=_("reading texts"))
-    # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
-    bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
-    buckets = _buckets(hashes, bands.b, bands.r)
+        hashes = np.array([minhash.hashvalues for minhash in bulk]).reshape(-1, _PERMUTATIONS)
+        ends[start : start + _BATCH] = hashes.astype(np.uint16)
+        keys[:, start : start + _BATCH] = band_keys(hashes, bands.b, bands.r)
+        progress.report(min(start + _BATCH, len(compared)), len(compared), stage=_("reading texts"))
+    buckets = Buckets(keys)
+    del keys
     # Between candidates that share as much the texts themselves decide, and not their places.
-    rank = np.empty(len(plains), np.int64)
-    rank[sorted(range(len(plains)), key=plains.__getitem__)] = np.arange(len(plains))
-    ends = hashes.astype(np.uint16)  # enough to tell which are the same, and read faster
-    among = np.zeros(len(plains), bool)
-    likeliest: dict[int, set[int]] = {}  # of texts with too many candidates
-    for number, (place, of_place) in enumerate(buckets.items()):
+    rank = np.empty(len(compared), np.int64)
+    rank[sorted(range(len(compared)), key=compared.__getitem__)] = np.arange(len(compared))
+    among = np.zeros(len(compared), bool)
+    likeliest: dict[int, array[int]] = {}  # of texts with too many candidates
+    for number, place in enumerate(buckets.places.tolist()):
         if number % _BATCH == 0:
             progress.check()
-            progress.report(number, len(buckets), stage=_("comparing texts"))
-        if sum(map(len, of_place)) > _MANY:
+            progress.report(number, len(buckets.places), stage=_("comparing texts"))
+        give_way()
+        several = np.concatenate(buckets.beside(place))
+        if len(several) > _MANY:
             among[:] = False
-            among[np.concatenate(of_place)] = True
+            among[several] = True
             candidates = np.flatnonzero(among)
             found = set() if len(candidates) > _MOST + 1 else set(candidates.tolist())
         else:
-            found = set().union(*of_place)
+            found = set(several.tolist())
             candidates = np.fromiter(found, np.int64, len(found))
         if len(candidates) > _MOST + 1:  # itself is among them
             shared = np.count_nonzero(ends[candidates] == ends[place], axis=1)
-            order = (_PERMUTATIONS - shared) * len(plains) + rank[candidates]
+            order = (_PERMUTATIONS - shared) * len(compared) + rank[candidates]
             order[candidates == place] = -1
-            found = likeliest[place] = set(candidates[np.argpartition(order, _MOST)[: _MOST + 1]].tolist())
+            found = set(candidates[np.argpartition(order, _MOST)[: _MOST + 1]].tolist())
+            likeliest[place] = array("i", found)  # a set takes twenty times as much
         # Each pair once, at the turn of its first: being a candidate is mutual, being a likely one is not.
         others = [
             other
@@ -173,23 +180,6 @@ def _near_pairs(plains: list[str], similarity: float, progress: Progress) -> Ite
                 [compared[place]], [compared[other] for other in others], score_cutoff=100 * similarity
             )
             yield from ((place, others[near]) for near in np.flatnonzero(ratios[0]).tolist())
-
-
-def _buckets(hashes: NDArray[np.uint32], bands: int, width: int) -> dict[int, list[list[int] | IdArray]]:
-    """Return by place, in order, the places (itself among them) that share a band of hashes with it."""
-    buckets: dict[int, list[list[int] | IdArray]] = {}
-    for band in range(bands):
-        keys = np.ascontiguousarray(hashes[:, band * width : (band + 1) * width]).view(f"V{4 * width}")
-        _keys, member, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-        member = member.ravel()
-        several = np.flatnonzero(sizes[member] > 1)
-        several = several[np.argsort(member[several], kind="stable")]
-        for places in np.split(several, np.flatnonzero(np.diff(member[several])) + 1):
-            listed = places.tolist()
-            bucket: list[int] | IdArray = listed if len(listed) <= _MANY else places
-            for place in listed:
-                buckets.setdefault(place, []).append(bucket)
-    return dict(sorted(buckets.items()))
 
 
 def suspects(
