@@ -19,8 +19,10 @@ from PySide6.QtCore import QThread
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.core.errors import Cancelled, UserError, let_go
 from sce_desktop.core.giving_way import urgent
+from sce_desktop.core.memory import give_back
 
 UPDATES_PER_SECOND = 15
+LARGE_S = 0.3  # work that takes so long may leave much free memory behind
 STACK_BYTES = 16 * 2**20  # macOS gives secondary threads 512 KB, too little for torch (QTBUG-2568)
 
 log = logging.getLogger(__name__)
@@ -103,9 +105,12 @@ class LaneThread(QThread):
             *_, work = self._waiting.get()
             if work is None:
                 return
+            began = time.monotonic()
             if work.claim():
                 self._run(work)
             del work  # a result must not live on here while the queue is empty
+            if time.monotonic() - began >= LARGE_S:
+                give_back()
 
     def _run(self, work: Work) -> None:
         def post(event: str, payload: object) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import worker_thread
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import Job, JobState, WorkerQueue, drop
 from sce_desktop.controllers.worker_thread import UPDATES_PER_SECOND
@@ -386,3 +387,26 @@ def test_the_last_report_is_shown_while_the_thread_is_in_a_long_batch(
         pass
     assert told == sorted(told)
     assert job.done == 4
+
+
+@pytest.mark.parametrize(("least", "times"), [(0.0, 1), (60.0, 0)])
+def test_memory_goes_back_after_work_that_took_long(
+    qtbot: QtBot, worker: WorkerQueue, monkeypatch: pytest.MonkeyPatch, least: float, times: int
+) -> None:
+    given_back = threading.Event()
+    calls: list[None] = []
+
+    def give_back() -> None:
+        calls.append(None)
+        given_back.set()
+
+    monkeypatch.setattr(worker_thread, "LARGE_S", least)
+    monkeypatch.setattr(worker_thread, "give_back", give_back)
+    with qtbot.waitSignal(worker.submit(double, 3, title="Double").finished):
+        pass
+    if times:
+        assert given_back.wait(10)
+    monkeypatch.setattr(worker_thread, "LARGE_S", 60.0)
+    with qtbot.waitSignal(worker.submit(double, 3, title="Double").finished):
+        pass  # whatever came after the first is over by now
+    assert len(calls) == times

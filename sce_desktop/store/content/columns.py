@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core import folding
 from sce_desktop.core.arrays import IdArray, looked_up
+from sce_desktop.core.memory import give_back
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import CellFilter
 from sce_desktop.store.content.column_cells import column_batches, count_cells
@@ -55,6 +56,7 @@ class ColumnCache:
             self._kept[column, last] = values
             while len(self._kept) > 1 and self._are_many():
                 self._kept.popitem(last=False)
+        give_back()  # before who asked sorts by it
         return values
 
     def _are_many(self) -> bool:
