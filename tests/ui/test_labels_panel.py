@@ -570,7 +570,7 @@ def test_counts_keys_and_words(qtbot: QtBot, controllers: Controllers, panel: La
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(None, "–"), (0, "0"), (9999, "9999"), (12_345, "12k"), (3_000_000, "3.0M")]
+    ("count", "text"), [(None, "–"), (0, "0"), (9999, "9,999"), (12_345, "12k"), (3_000_000, "3.0M")]
 )
 def test_counts_are_short(count: int | None, text: str) -> None:
     assert compact(count) == text

@@ -71,7 +71,7 @@ def compact(count: int | None) -> str:
     if count is None:
         return "–"
     if count < 10_000:
-        return str(count)
+        return number(count)
     return f"{count / 1000:.0f}k" if count < 1_000_000 else f"{number(count / 1e6, 1)}M"
 
 
