@@ -18,7 +18,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.core.query import RowQuery
 from sce_desktop.core.runs import Run
-from sce_desktop.core.sampling import random_order
+from sce_desktop.core.sampling import first_in_random_order
 from sce_desktop.core.scoring import chosen
 from sce_desktop.core.text import duration, isolated, share_text
 
@@ -91,7 +91,7 @@ def sample_ids(row_ids: IdArray) -> IdArray:
     """Return the random sample of the rows with text, ``row_ids``, in its order; none of a small table."""
     if len(row_ids) <= SAMPLE_FROM:
         return np.empty(0, dtype=np.int64)
-    return random_order(row_ids)[:SAMPLE_ROWS]
+    return first_in_random_order(row_ids, SAMPLE_ROWS)
 
 
 def project_sample(project: Project) -> tuple[IdArray, int]:
