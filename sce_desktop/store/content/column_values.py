@@ -53,7 +53,7 @@ class ColumnValues:
 
     reading: Reading
     last: int  # row id
-    codes: NDArray[np.int32] | None  # by row id; None: each row has its own
+    codes: NDArray[np.integer[Any]] | None  # by row id, as narrow as they fit; None: each row has its own
     ranks: NDArray[np.int32]  # (d + 1,) by code: the place in the order; blank cells have 0
     numbers: NDArray[np.float64]  # (d + 1,) by code: what the cell reads as, or NaN; (0,) of texts
     distinct: tuple[str, ...] | None  # (d,); None where they take too much room
@@ -72,12 +72,17 @@ class ColumnValues:
 
         At least the first ``count`` of them, if it is given. ``ids`` are in file order.
         """
+        if count is None:
+            return by_key(ids, self._keys(ids, descending=descending))
+        return first_by_key(ids, self._keys(ids, descending=descending), count)
+
+    def _keys(self, ids: IdArray, *, descending: bool) -> NDArray[np.uint32]:
+        """Return what sorts as the cells of ``ids`` (n,) do."""
         keys = self.by_row(self.ranks, ids).view(np.uint32)
         if descending:
-            np.invert(keys, out=keys)  # 0 is the greatest then
-        else:
-            keys -= np.uint32(1)  # and so it is here
-        return by_key(ids, keys) if count is None else first_by_key(ids, keys, count)
+            return np.invert(keys, out=keys)  # 0 is the greatest then
+        keys -= np.uint32(1)  # and so it is here
+        return keys
 
     def between(self, low: str, high: str) -> NDArray[np.bool_]:
         """Return by row id whether the cell lies between two bounds, of which one may be empty."""
@@ -149,7 +154,8 @@ def read_column(batches: Batches, last: int, progress: Progress) -> ColumnValues
         numbers = np.array([np.nan, *values])
         ranks[filled] = _ranked(numbers, filled)
     kept = sum(map(len, distinct)) <= MOST_CHARACTERS
-    return ColumnValues(reading, last, codes, ranks, numbers, distinct if kept else None)
+    narrow = codes.astype(np.min_scalar_type(len(distinct)), copy=False)
+    return ColumnValues(reading, last, narrow, ranks, numbers, distinct if kept else None)
 
 
 def _ranked(numbers: NDArray[np.float64], places: IdArray) -> NDArray[np.int32]:

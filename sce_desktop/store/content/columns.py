@@ -29,6 +29,7 @@ from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
 _BATCH: Final = 100_000  # rows whose lengths are read at once
 _MOST_KEPT: Final = 4  # columns; 4 MB each for a million rows, and their distinct cells
 _MOST_BYTES: Final = 130_000_000  # of all columns that are kept, but for the one asked for last
+_READ_BYTES: Final = 8  # a row, about, that reading a column takes
 _rows = schema.rows.c
 
 
@@ -51,6 +52,9 @@ class ColumnCache:
                 self._kept.move_to_end((column, last))
                 return found
         watch = progress or SilentProgress()
+        with self._lock:  # those that would go afterwards make room before
+            while self._kept and self._are_many(also=_READ_BYTES * last):
+                self._kept.popitem(last=False)
         values = read_column(lambda: coded_batches(connection, column, last, watch), last, watch)
         with self._lock:
             self._kept[column, last] = values
@@ -59,8 +63,9 @@ class ColumnCache:
         give_back()  # before who asked sorts by it
         return values
 
-    def _are_many(self) -> bool:
-        return len(self._kept) > _MOST_KEPT or sum(one.nbytes for one in self._kept.values()) > _MOST_BYTES
+    def _are_many(self, also: int = 0) -> bool:
+        kept = also + sum(one.nbytes for one in self._kept.values())
+        return len(self._kept) > _MOST_KEPT or kept > _MOST_BYTES
 
     def known(self, connection: sa.Connection, column: int) -> ColumnValues | None:
         """Return the column at a 0-based place if `get` has read it."""
