@@ -13,10 +13,11 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content import column_codes
 from sce_desktop.store.content.column_cells import cells_between
 from sce_desktop.store.content.column_codes import cells_at, coded_batches
+from sce_desktop.store.file.database import raw
 from sce_desktop.store.project import Project
 
 
-def lines(lists: list[list[str | None]]) -> bytes:
+def lines(lists: list[list[str]]) -> bytes:
     written = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in lists)
     return "\n".join(written).encode()
 
@@ -93,7 +94,7 @@ def test_batches_say_what_parsing_says(
                 for row_id, code in zip(some.ids, some.codes, strict=True)
             ]
             assert found == wanted
-        assert connection.connection.driver_connection.getlimit(sqlite3.SQLITE_LIMIT_LENGTH) > 10_000
+        assert raw(connection).getlimit(sqlite3.SQLITE_LIMIT_LENGTH) > 10_000
 
 
 def test_plain_rows_are_not_parsed_one_by_one(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

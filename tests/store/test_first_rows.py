@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.annotations import Decision
+from sce_desktop.core.arrays import narrow_range, true_places
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.content import first_rows, ordering, select
@@ -203,7 +204,7 @@ def test_scores_come_back_whole_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
 @pytest.mark.parametrize("bits", [0, 3, 30, 63])
 def test_rows_by_a_hash_stand_as_sorting_by_all_of_it_has_them(bits: int) -> None:
     """Few bits that differ: then most of the first 40 are equal."""
-    ids = np.flatnonzero(np.random.default_rng(bits).random(9_000) < 0.5).astype(np.int32)
+    ids = true_places(np.random.default_rng(bits).random(9_000) < 0.5)
     by_id = np.random.default_rng(1).integers(0, 1 << bits, 9_000).astype(np.uint64)
     wanted = ids[np.argsort(by_id[ids], kind="stable")]
     assert ordering.by_hash(ids, by_id.__getitem__).tolist() == wanted.tolist()
@@ -215,7 +216,7 @@ def test_rows_by_a_hash_stand_as_sorting_by_all_of_it_has_them(bits: int) -> Non
 def test_sorting_all_rows_takes_little_beside_the_rows() -> None:
     """Of ten million rows each 64-bit array is 80 MB: one is sorted in place, with no list of places."""
     count = 1 << 21
-    ids = np.arange(1, count + 1, dtype=np.int32)
+    ids = narrow_range(count)
     values = np.random.default_rng(0).random(count, np.float32)
     groups = (ids % 20).astype(np.int16)
     before = np.zeros(20, np.int64)

@@ -40,7 +40,7 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
         some, vectors = _next(plain, run_id, int(ids[place - 1]) if place else None, at_once, labels)
         ids[place : place + len(some)], probabilities[place : place + len(some)] = some, vectors
         place += len(some)
-    return ids, probabilities  # type: ignore[return-value]
+    return ids, probabilities
 
 
 def _next(
