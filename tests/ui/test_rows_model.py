@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from sce_desktop.core.runs import Scores
 from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.row_pages import PAGES_A_JOB
+from sce_desktop.ui.rows.rows_finder import RowsFinder
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
@@ -242,6 +243,24 @@ def test_what_is_decided_while_a_query_is_answered_is_shown(
     assert place is not None
     qtbot.waitUntil(lambda: said(model, place, Column.YOURS) != rows_spoken.NOT_LABELLED)
     settle(qtbot, controllers)
+
+
+def test_opening_a_project_finds_its_rows_once(
+    qtbot: QtBot, controllers: Controllers, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[RowQuery] = []
+    find = RowsFinder.find
+
+    def noted(self: RowsFinder, columns: Sequence[int]) -> None:
+        asked.append(controllers.navigation.query)
+        find(self, columns)
+
+    monkeypatch.setattr(RowsFinder, "find", noted)
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, path)
+    qtbot.waitUntil(lambda: model.rowCount() == len(TEXTS))
+    settle(qtbot, controllers)
+    assert asked == [RowQuery()]
 
 
 def test_the_next_screen_is_read_ahead(

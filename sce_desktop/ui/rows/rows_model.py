@@ -59,9 +59,8 @@ class RowsModel(RowsColumns):
         self._aged_since = False  # whether what rows say has changed since the query was asked
         self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
         self._mark_soon.timeout.connect(self._mark)
-        workspace.projectOpened.connect(self.find)
         workspace.projectClosed.connect(self._clear)
-        navigation.queryChanged.connect(self.find)
+        navigation.queryChanged.connect(self.find)  # it is asked when a project is opened too
         navigation.ownColumnsChanged.connect(self._on_own_columns)
         workspace.rowsChanged.connect(self._kinds.clear)
         workspace.rowsChanged.connect(self.find)
