@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 PAGE = 64  # rows that are read at once
 MANY_ROWS = 200_000  # from here up the first ones of an order are found before the rest of it
 FIRST_ROWS = 2_048  # which are so many at least
+READABLE_ROWS = 8_192  # of a large project whose texts are read at once, if a search leaves no more
 SHOWN_CHARACTERS = 900  # more than four lines of a table hold
 _STRONG = {"L": False, "R": True, "AL": True}
 
@@ -138,6 +139,7 @@ def find_rows(
     labels: Sequence[Label],
     *,
     to_open: bool = False,
+    again: bool = False,
     columns: Sequence[int] = (),
     before: IdArray | None = None,
     progress: Progress,
@@ -145,12 +147,14 @@ def find_rows(
     """Return the rows that ``query`` asks for, and what is seen of them first.
 
     Seen first are the rows around ``near`` or, with ``to_open``, the first one with text that nobody has
-    answered; else those at the top. ``before``: the ids that are shown, to compare with.
+    answered; else those at the top. ``before``: the ids that are shown, to compare with; ``again``: they
+    answer the same query, so that more of them are found at once.
     """
     progress.check()
     with project.snapshot():
+        readable = None if again or project.row_count() < MANY_ROWS else READABLE_ROWS
         ids, found_in_all = project.first_ids(
-            query, FIRST_ROWS, least=MANY_ROWS, near=near, draft=True, progress=progress
+            query, FIRST_ROWS, least=MANY_ROWS, near=near, readable=readable, draft=True, progress=progress
         )
         progress.check()
         place = 0

@@ -272,20 +272,21 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         *,
         least: int,
         near: int | None = None,
+        readable: int | None = None,
         draft: bool = False,
         progress: Progress | None = None,
     ) -> tuple[IdArray, int | None]:
         """Return the first of what `row_ids` returns, ``count`` at least, and how many there are in all.
 
         All of them where there are fewer than ``least``, where the order knows no shorter way, or where the
-        row ``near`` is among the others. Where texts of many rows have to be read some rows come, or none
-        yet, and None: how many there are is not known. Ids are int32 where that holds them; ``draft`` as for
-        `row_ids`.
+        row ``near`` is among the others. Where texts of many rows have to be read (of ``least``, or of
+        ``readable``) some rows come, or none yet, and None: how many there are is not known. Ids are int32
+        where that holds them; ``draft`` as for `row_ids`.
         """
         scored = self._drafted if draft else self._scored
         with self._database.read() as connection:
             return select.first_ids(
-                connection, query, scored, self._columns, count, least, progress, near=near
+                connection, query, scored, self._columns, count, least, progress, near=near, readable=readable
             )
 
     def reading(self, column: int) -> Reading:

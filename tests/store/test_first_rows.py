@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sqlalchemy import Connection
 
 from sce_desktop.core.annotations import Decision
-from sce_desktop.core.arrays import narrow_range, true_places
+from sce_desktop.core.arrays import IdArray, narrow_range, true_places
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import first_rows, ordering, select
+from sce_desktop.store.content import first_rows, ordering, row_tests, select
+from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import scored
 from tests.store.conftest import fill, use_labels
@@ -234,3 +236,76 @@ def test_sorting_all_rows_takes_little_beside_the_rows() -> None:
             tracemalloc.stop()
         assert found.dtype == ids.dtype
         assert taken < most * count
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many rows each step has read; steps are small."""
+    monkeypatch.setattr(select, "_STEP", 8)
+    monkeypatch.setattr(select, "_SCREENS", 10)
+    monkeypatch.setattr(select, "_TESTED", (50, 100, 200))
+    by_ids, between = row_tests.SqlTest.meeting, row_tests.SqlTest.meeting_between
+    rows: list[int] = []
+
+    def meeting(self: row_tests.SqlTest, connection: Connection, ids: IdArray) -> IdArray:
+        rows.append(len(ids))
+        return by_ids(self, connection, ids)
+
+    def meeting_between(self: row_tests.SqlTest, connection: Connection, low: int, high: int) -> IdArray:
+        rows.append(high - low + 1)
+        return between(self, connection, low, high)
+
+    monkeypatch.setattr(row_tests.SqlTest, "meeting", meeting)
+    monkeypatch.setattr(row_tests.SqlTest, "meeting_between", meeting_between)
+    return rows
+
+
+@pytest.mark.parametrize("order", [RowOrder.FILE, RowOrder.CONFIDENCE, RowOrder.RANDOM])
+@pytest.mark.parametrize(("length", "most"), [(3, 40), (20, 80), (35, 160), (39, 200)])
+def test_texts_are_read_until_a_few_screens_are_found(
+    project: Project, read: list[int], order: RowOrder, length: int, most: int
+) -> None:
+    """Of a common word few: how many of the first rows have it says how many more to read."""
+    query = RowQuery(search="x" * length, order=order, run_id=1)
+    first, count = project.first_ids(query, HEAD, least=100)
+    steps = list(read)
+    whole = project.row_ids(query).tolist()
+    assert count is None
+    assert first.tolist() == whole[: len(first)]
+    assert len(first) >= 10 or sum(steps) == 200
+    assert steps[0] == 8
+    assert sum(steps) <= most
+    assert len(steps) <= 7
+
+
+def test_rows_that_follow_each_other_are_read_in_one_go(project: Project, read: list[int]) -> None:
+    query = RowQuery(search="xxxxx", state=RowState.UNLABELLED)  # all but every seventh
+    test = row_tests.SqlTest(schema.rows.c.length > 20)
+    ids = project.row_ids(query)
+    with project._database.read() as connection:
+        wanted = [row.id for row in project.rows(ids) if len(row.text) > 20]
+        read.clear()
+        assert row_tests.passing(connection, [test], ids).tolist() == wanted
+        assert read == [int(ids[-1] - ids[0]) + 1]
+        assert row_tests.passing(connection, [test], ids[::-1]).tolist() == wanted[::-1]
+        read.clear()
+        assert row_tests.passing(connection, [test], ids[::3]).tolist() == [
+            one for one in ids[::3].tolist() if one in wanted
+        ]
+        assert read == [len(ids[::3])]
+
+
+def test_a_row_that_is_to_be_among_the_first_has_all_texts_read(project: Project, read: list[int]) -> None:
+    query = RowQuery(search="xxxxx")
+    whole = project.row_ids(query).tolist()
+    other = next(row_id for row_id in range(ROWS, 0, -1) if row_id not in whole)
+    for near, all_of_them in ((None, False), (whole[3], False), (other, False), (whole[-1], True)):
+        read.clear()
+        first, count = project.first_ids(query, HEAD, least=ROWS + 1, readable=60, near=near)
+        assert (count == len(whole)) is all_of_them
+        assert first.tolist() == (whole if all_of_them else whole[: len(first)])
+        assert (sum(read) > 100) is all_of_them
+    first, count = project.first_ids(query, HEAD, least=ROWS + 1, readable=ROWS + 1)
+    assert (first.tolist(), count) == (whole, len(whole))
+    first, count = project.first_ids(query, HEAD, least=ROWS + 1)
+    assert (first.tolist(), count) == (whole, len(whole))

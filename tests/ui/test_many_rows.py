@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -343,6 +344,46 @@ def test_of_what_is_far_down_the_table_none_is_shown_at_first(
     assert opened.model.rowCount() == 0
     assert controllers.navigation.current_row is None
     qtbot.waitUntil(lambda: "Finding" not in opened.empty.text())
+
+
+@pytest.mark.usefixtures("few_tested")
+def test_a_search_that_leaves_some_thousand_rows_shows_the_first_and_is_whole_when_repeated(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_data, "MANY_ROWS", ROWS)
+    monkeypatch.setattr(rows_data, "READABLE_ROWS", 60)
+    query = RowQuery(search="text 1", run_id=1, confidence=(0.5, 0.9))  # some 400 rows have their text read
+    seen: list[bool] = []
+    opened.model.idsChanged.connect(lambda: seen.append(opened.model.counted))
+    with qtbot.waitSignal(opened.model.completed):
+        controllers.navigation.set_query(query)
+    settle(qtbot, controllers)
+    project = controllers.workspace.project
+    assert project is not None
+    count = len(project.row_ids(query))
+    assert controllers.navigation.found == count
+    with qtbot.waitSignal(opened.model.idsChanged), qtbot.assertNotEmitted(opened.model.modelReset):
+        opened.refresh()  # finds the same list
+    assert seen == [False, True]
+    monkeypatch.setattr(rows_data, "MANY_ROWS", ROWS + 1)  # a small project
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(replace(query, search="text 2"))
+    assert seen == [False, True, True]
+
+
+@pytest.mark.usefixtures("few_tested")
+def test_that_others_are_found_is_said_where_it_takes_a_while(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_data, "rest_of", without_end)
+    opened._slow_soon.setInterval(1_000_000)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(RowQuery(search="text 1"))
+    assert not opened.model.counted
+    assert opened.hint.text() == ""
+    opened._slow_soon.setInterval(0)
+    qtbot.waitUntil(lambda: opened.hint.text() == "These rows come first. Finding the others…")
+    controllers.workspace.workers.orders.jobs[0].cancel()
 
 
 @pytest.mark.usefixtures("few_tested")

@@ -29,6 +29,7 @@ Mask = NDArray[np.bool_]
 """By row id, from 0 to the last one."""
 _rows = schema.rows.c
 _PART: Final = 25_000  # rows between two looks at whether to go on
+_DENSE: Final = 1.5  # times as many rows may be read one after the other as are asked for: that costs less
 _SPARSE: Final = 4  # where no more than one row in so many is left, those are asked for by their ids
 
 
@@ -110,9 +111,17 @@ def passing(connection: sa.Connection, tests: list[RowTest], ids: IdArray) -> Id
     """Return those of ``ids`` (n,) that all ``tests`` let through, in their order."""
     for test in tests:
         asked = ids if test.candidates is None else ids[test.candidates[ids]]
-        met = np.isin(ids, test.meeting(connection, asked)) if len(asked) else np.zeros(len(ids), bool)
+        met = np.isin(ids, _meeting(connection, test, asked)) if len(asked) else np.zeros(len(ids), bool)
         ids = ids[~met if test.excluded else met]
     return ids
+
+
+def _meeting(connection: sa.Connection, test: RowTest, ids: IdArray) -> IdArray:
+    """Return those of ``ids`` (n,) that meet a test, and maybe rows between them."""
+    low, high = int(ids.min()), int(ids.max())
+    if 1 < len(ids) > (high - low) / _DENSE and not isinstance(test, PatternTest):
+        return test.meeting_between(connection, low, high)
+    return test.meeting(connection, ids)
 
 
 def passing_mask(connection: sa.Connection, tests: list[RowTest], left: Mask, progress: Progress) -> Mask:

@@ -32,6 +32,7 @@ from sce_desktop.store.sql import fetch_ids, last_row_id
 _SLICE: Final = 50_000  # rows
 _SCREENS: Final = 256  # rows that are found first where texts have to be read: some screens of them
 _TESTED: Final = (2_048, 8_192, 32_768)  # rows of an order that are read until those are found
+_STEP: Final = 512  # rows that are read first: then it is known about how many more that takes
 
 
 def row_ids(
@@ -57,17 +58,20 @@ def first_ids(
     progress: Progress | None = None,
     *,
     near: int | None = None,
+    readable: int | None = None,
 ) -> tuple[IdArray, int | None]:
     """Return the first of what `row_ids` returns, and how many there are in all.
 
     At least ``count``, and all of them where there are fewer than ``least``, where the order knows no shorter
     way, or where the row ``near`` is among the others. Where texts or cells of as many rows have to be read,
     those of the first ones of the order alone are: then few may be found, or none yet, and how many there are
-    is not known (None).
+    is not known (None). So it is from ``readable`` rows on, if that is given and ``near`` not left out by it.
     """
     found = _Found(connection, query, scored, columns, progress or SilentProgress())
-    if found.tests and found.count >= least:
-        return found.first_tested(), None
+    if found.tests and found.count >= min(least, readable or least):
+        first = found.first_tested()
+        if found.count >= least or near is None or (first == near).any() or not found.meets(near):
+            return first, None
     found.test_all()
     first = found.ordered(count if found.count >= least else None)
     if near is not None and found.has(near) and not (first == near).any():
@@ -130,6 +134,10 @@ class _Found:
         """Whether a row is among those found."""
         return 0 < row_id <= self._last and (self._mask is None or bool(self._mask[row_id]))
 
+    def meets(self, row_id: int) -> bool:
+        """Whether a row is among those found and passes all tests."""
+        return self.has(row_id) and len(passing(self._connection, self.tests, np.array([row_id]))) > 0
+
     def test_all(self) -> None:
         """Take the rows alone that pass all tests too."""
         if not self.tests:
@@ -142,14 +150,18 @@ class _Found:
 
     def first_tested(self) -> IdArray:
         """Return the first rows that pass all tests, as far as they are among the first of the order."""
-        done, found = 0, list[IdArray]()
-        for count in _TESTED:
-            self._progress.check()
-            some = self.ordered(count)[done:count]
-            found.append(passing(self._connection, self.tests, some))
-            done = count
-            if sum(map(len, found)) >= _SCREENS:
-                break
+        done, step, count, found = 0, _STEP, 0, list[IdArray]()
+        ordered = np.empty(0, np.int64)
+        for most in _TESTED:
+            if len(ordered) < min(most, self.count):
+                ordered = self.ordered(most)
+            while done < min(most, len(ordered)) and count < _SCREENS:
+                self._progress.check()
+                some = ordered[done : min(done + step, most)]
+                found.append(passing(self._connection, self.tests, some))
+                done, count = done + len(some), count + len(found[-1])
+                # As many as are likely to do, and some more; but the first ones may be unlike the rest.
+                step = min(max(_STEP, done * (_SCREENS - count) * 6 // (5 * max(1, count))), 3 * done)
         return np.concatenate(found)
 
     def ordered(self, count: int | None = None) -> IdArray:

@@ -70,6 +70,7 @@ class RowsFinder(QObject):
             self._workspace.runs,
             self._workspace.labels,
             to_open=from_top and leads_to_open(query),
+            again=query == self.query,
             columns=columns,
             before=self.ids,
             title=_("Finding rows"),

@@ -381,12 +381,10 @@ class RowsView(QWidget):
                 hint = _("No labels yet. Type them under Labels, then press Score.")
             elif not self._workspace.runs and self._scorer.job is None:
                 hint = _("Not scored yet. Press Score to see the probability of every label.")
-            elif not model.counted:
-                hint = (
-                    _("These rows come first. Finding the others…")
-                    if self._searching
-                    else _("Stopped: more rows may match.")
-                )
+            elif not model.counted and not self._searching:
+                hint = _("Stopped: more rows may match.")
+            elif not model.counted and slow:
+                hint = _("These rows come first. Finding the others…")
             elif slow and model.finding:
                 hint = _("Ordering and filtering…")
             elif self._aged:
