@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from threading import Event
 from typing import Any
 
@@ -311,6 +312,53 @@ def test_the_chips_say_less_before_they_take_a_second_line(opened: FilterBar) ->
         assert opened.order.toolTip() == "Order of rows: File order"
     opened.resize(1000, 60)
     assert opened.confidence.text() == "Confidence < 60%"
+
+
+def test_the_bar_is_laid_out_where_what_it_says_changes(
+    qtbot: QtBot, controllers: Controllers, opened: FilterBar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    qtbot.waitUntil(lambda: opened.disagree.text().endswith("isagree 1"))
+    laid_out: list[str] = []
+    needed = FilterBar._needed
+    monkeypatch.setattr(FilterBar, "_needed", lambda self: laid_out.append("") or needed(self))
+
+    def rename(name: str) -> None:
+        labels = list(controllers.workspace.labels)
+        labels[0] = replace(labels[0], name=name)
+        controllers.edits.set_labels(labels)
+        settle(qtbot, controllers)
+
+    rename("another name")
+    opened._count_disagreement()
+    settle(qtbot, controllers)
+    assert laid_out == []
+    first = controllers.workspace.labels[0].id or 0
+    controllers.navigation.set_query(RowQuery(label_ids=(first,)))
+    assert opened.more.text() == "You: another name ▾"
+    laid_out.clear()
+    rename("a third name")
+    assert opened.more.text() == "You: a third name ▾"
+    assert laid_out
+
+
+def test_opening_lays_the_bar_out_a_few_times(
+    qtbot: QtBot,
+    controllers: Controllers,
+    bar: FilterBar,
+    make_project: MakeProject,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    path = make_project(texts=TEXTS, labels=LABELS)
+    with Project.open(path) as project:
+        give_scores(project, [0, 1, 2, 0])
+    asked: list[str] = []
+    fit = FilterBar._fit
+    monkeypatch.setattr(FilterBar, "_fit", lambda self: asked.append("") or fit(self))
+    open_in(qtbot, controllers, path)
+    settle(qtbot, controllers)
+    assert bar.all.text() == "All 5"
+    assert bar.confidence.isEnabled()
+    assert len(asked) <= 4
 
 
 def test_chosen_rows_are_shown_in_no_order_of_the_menu(controllers: Controllers, opened: FilterBar) -> None:

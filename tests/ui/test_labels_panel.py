@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +26,12 @@ from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.add_labels_dialog import AddLabelsDialog
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.labels.labels_hints import hint_for, of_rename
-from sce_desktop.ui.labels.labels_list import compact
+from sce_desktop.ui.labels.labels_list import LabelDelegate, compact
 from sce_desktop.ui.labels.labels_menus import LabelMenu, templates
 from sce_desktop.ui.labels.labels_model import KeyRole, PredictedRole, YoursRole
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
+from tests.ui.panels import settle
 from tests.ui.wiring import wired
 
 Key = Qt.Key
@@ -589,6 +591,40 @@ def test_two_hundred_labels_with_any_name_are_painted(
     tip = panel.model.index(3).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "<qt>&lt;b&gt;bold&lt;/b&gt;</qt>"
     assert panel.list.height() < panel.height()
+
+
+def test_only_labels_that_are_other_ones_are_painted_again(
+    qtbot: QtBot, controllers: Controllers, panel: LabelsPanel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    painted: list[int] = []
+    paint = LabelDelegate.paint
+
+    def noted(self: LabelDelegate, painter: Any, option: Any, index: QModelIndex) -> None:
+        painted.append(index.row())
+        paint(self, painter, option, index)
+
+    monkeypatch.setattr(LabelDelegate, "paint", noted)
+    add(controllers, *(f"Label {number}" for number in range(12)))
+    counted(qtbot, controllers)
+    panel.list.viewport().repaint()  # whatever else was to be painted
+    assert 11 in painted  # all are on the screen
+    changed: list[tuple[int, int]] = []
+    panel.model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
+    for row, change in ((4, {"name": "Another"}), (11, {"colour": "#112233"}), (0, {"description": "of it"})):
+        painted.clear()
+        changed.clear()
+        labels = list(controllers.workspace.labels)
+        labels[row] = replace(labels[row], **change)
+        controllers.edits.set_labels(labels)
+        qtbot.waitUntil(lambda row=row: row in painted)
+        settle(qtbot, controllers)
+        assert set(changed) == {(row, row)}
+        assert set(painted) == {row}
+    labels[3], labels[6] = replace(labels[3], name="Three"), replace(labels[6], name="Six")
+    changed.clear()
+    controllers.edits.set_labels(labels)
+    qtbot.waitUntil(lambda: {3, 6} <= set(painted))
+    assert set(changed) == {(3, 6)}
 
 
 @pytest.mark.parametrize(

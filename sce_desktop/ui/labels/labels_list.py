@@ -45,6 +45,7 @@ from sce_desktop.ui.labels.labels_model import (
     ColourRole,
     FoldedRole,
     GroupRole,
+    Index,
     KeyRole,
     LabelRole,
     LabelsModel,
@@ -295,6 +296,10 @@ class LabelsList(QListView):
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setAutoFillBackground(False)
         self.viewport().setBackgroundRole(QPalette.ColorRole.Base)
+
+    def dataChanged(self, first: Index, last: Index, roles: Iterable[int] = ()) -> None:
+        """Paint these rows alone again: a list lays out and paints all, as their heights might be others."""
+        QAbstractItemView.dataChanged(self, first, last, list(roles))
 
     @Slot()
     def _fit_rows(self) -> None:

@@ -81,7 +81,14 @@ class LabelsModel(QAbstractListModel):
         now_keys = self._preferences.keymap.all_label_keys(now)
         if spans == now_spans and [label.id for label in before] == [label.id for label in now]:
             self._labels, self._keys = now, now_keys
-            self._emit_counts(also=(now, now_keys) != (before, keys))
+            pairs = enumerate(zip(before, now, strict=True))
+            self._emit_counts(
+                also=[
+                    row
+                    for row, (then, label) in pairs
+                    if (label, now_keys.get(label.id or 0)) != (then, keys.get(label.id or 0))
+                ]
+            )
             return
         self.beginResetModel()
         self._labels, self._spans, self._keys = now, now_spans, now_keys
@@ -159,12 +166,15 @@ class LabelsModel(QAbstractListModel):
         if other_runs(change):  # the counts of rows come by themselves
             self._emit_counts()
 
-    def _emit_counts(self, *, also: bool = False) -> None:
-        """Have the list painted again if its counts are other ones, or where ``also`` something else is."""
+    def _emit_counts(self, *, also: Sequence[int] = ()) -> None:
+        """Have rows painted again whose counts are other ones, and ``also`` those where something else is."""
         counts, before = self.all_counts(), self._counts
         if not self._labels or (counts == before and not also):
             return
         self._counts = counts
+        if counts == before:
+            self.dataChanged.emit(self.index(also[0]), self.index(also[-1]))
+            return
         if also or len(counts) != len(before) or any(span.parent for span in self._spans):  # sums change too
             self.dataChanged.emit(self.index(0), self.index(len(self._labels) - 1))
             return

@@ -14,7 +14,7 @@ from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.jobs import Job
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
-from sce_desktop.controllers.queries import has_filters, order_name, without_filters
+from sce_desktop.controllers.queries import follow_runs, has_filters, order_name, without_filters
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.start_review import StartReview
 from sce_desktop.controllers.workspace import Workspace
@@ -139,9 +139,6 @@ class FilterBar(FilterMenus):
             _label(self.disagree, _("Disagree") if short else _("Models disagree"), self._disagree)
             self.disagree.setAccessibleName(_("Models disagree"))
             self.order.setToolButtonStyle(icon if bare else words)
-            columns = self._workspace.project.columns if self._workspace.project is not None else ()
-            order = order_name(self._navigation.query, columns)
-            self.order.setToolTip(_("Order of rows: {order}", order=order))
             if self._needed() <= self.width():
                 break
         self._flow.invalidate()  # else chips may keep the width of the longer words
@@ -186,6 +183,7 @@ class FilterBar(FilterMenus):
         self.order.setText(f"{menu_text(shown)} ▾")
         self.order.setFixedHeight(self.all.sizeHint().height())  # in line with the chips
         self.order.setAccessibleDescription(order)
+        self.order.setToolTip(_("Order of rows: {order}", order=order))
         self._fit()
         self.updateGeometry()
 
@@ -246,21 +244,21 @@ class FilterBar(FilterMenus):
     def _on_labels(self) -> None:
         known = {label.id for label in self._workspace.labels}
         query = self._navigation.query
-        self._set(
-            replace(
-                query,
-                predicted_ids=tuple(i for i in query.predicted_ids if i in known),
-                label_ids=tuple(i for i in query.label_ids if i in known),
-                former_ids=tuple(i for i in query.former_ids if i not in known),  # a split undone
-            )
+        now = replace(
+            query,
+            predicted_ids=tuple(i for i in query.predicted_ids if i in known),
+            label_ids=tuple(i for i in query.label_ids if i in known),
+            former_ids=tuple(i for i in query.former_ids if i not in known),  # a split undone
         )
+        # Else no word of the bar is about labels, and laying it out takes a while.
+        if now.predicted_ids or now.label_ids or follow_runs(now, self._workspace.runs) != query:
+            self._set(now)
 
     @Slot(object)
     def _on_scores(self, change: object) -> None:
         """Where other runs are shown now, ask about those."""
         if other_runs(change):
             self._set(self._navigation.query)
-            self._show_query()
 
     @Slot()
     def _on_models(self) -> None:
@@ -273,8 +271,9 @@ class FilterBar(FilterMenus):
         if self._count_job is not None:
             return  # it counts already; more counts come while scores do
         if self._workspace.project is None or len(self._workspace.runs) < 2:
-            self._disagree = None
-            self._show_query()
+            if self._disagree is not None:
+                self._disagree = None
+                self._show_query()
             return
         self._counting = self._scores()
         pair = (self._workspace.runs[0].id, self._workspace.runs[1].id)
@@ -295,8 +294,9 @@ class FilterBar(FilterMenus):
     def _on_disagreement(self, count: int) -> None:
         if self._workspace.project is None:
             return
-        self._disagree, self._compared = count, self._counting
-        self._show_query()
+        same, self._disagree, self._compared = count == self._disagree, count, self._counting
+        if not same:
+            self._show_query()
 
     @Slot()
     def _on_count_ended(self) -> None:
