@@ -111,7 +111,7 @@ def buffers(texts: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]
     return np.frombuffer(data or b"", np.uint8), places
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def scalar(text: str) -> pa.StringScalar:
     """Return a text as Arrow's functions take it."""
     return of_texts([text])[0]

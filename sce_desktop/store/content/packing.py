@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from hashlib import blake2b
 from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sce_desktop.core.blank import is_blank
 from sce_desktop.core.column_rows import ColumnRows
 from sce_desktop.core.giving_way import giving_way
+from sce_desktop.core.text_arrays import buffers, scalar
 from sce_desktop.store.content.rows import HASH_BYTES
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def hashes(texts: Sequence[str]) -> list[bytearray]:
 
 def _blank(column: pa.StringArray, texts: list[str]) -> list[int]:
     """Return 1 for each text that `is_blank`, else 0, having looked at the first byte of most."""
-    data, ends = _bytes(column)
+    data, ends = buffers(column)
     starts = ends[:-1]
     first = data[np.minimum(starts, max(len(data) - 1, 0))] if len(data) else np.zeros(len(starts), np.uint8)
     blank = ~(_VISIBLE[first] & (ends[1:] > starts))
@@ -72,33 +71,16 @@ def _lists(columns: list[pa.StringArray]) -> pa.StringArray:
     """Return the cells of each row as a JSON list of texts."""
     import pyarrow.compute as pc
 
-    between, begin, end, nothing = map(_scalar, ('","', '["', '"]', ""))
+    between, begin, end, nothing = map(scalar, ('","', '["', '"]', ""))
     cells = pc.binary_join_element_wise(*map(_written, columns), between)
     return pc.binary_join_element_wise(begin, cells, end, nothing)
-
-
-@functools.cache
-def _scalar(text: str) -> pa.StringScalar:
-    """Return a text for Arrow. Its own conversions load pandas first, which takes half a second."""
-    import pyarrow as pa
-
-    data = text.encode()
-    ends = np.array([0, len(data)], np.int32)
-    return pa.StringArray.from_buffers(1, pa.py_buffer(ends), pa.py_buffer(data))[0]
 
 
 def _written(column: pa.StringArray) -> pa.StringArray:
     """Return the cells as JSON writes them between quotes."""
     import pyarrow as pa
 
-    data, ends = _bytes(column)
+    data, ends = buffers(column)
     if not _ESCAPED[data[ends[0] : ends[-1]]].any():
         return column
     return pa.array([encode_basestring(cell)[1:-1] for cell in giving_way(column.to_pylist())], pa.string())
-
-
-def _bytes(column: pa.StringArray) -> tuple[NDArray[np.uint8], NDArray[np.int32]]:
-    """Return the bytes that a column's texts are parts of, and where each begins and the last ends."""
-    _validity, ends, data = column.buffers()
-    places = np.frombuffer(ends, np.int32)[column.offset : column.offset + len(column) + 1]
-    return np.frombuffer(data or b"", np.uint8), places
