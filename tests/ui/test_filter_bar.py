@@ -320,7 +320,12 @@ def test_the_bar_is_laid_out_where_what_it_says_changes(
     qtbot.waitUntil(lambda: opened.disagree.text().endswith("isagree 1"))
     laid_out: list[str] = []
     needed = FilterBar._needed
-    monkeypatch.setattr(FilterBar, "_needed", lambda self: laid_out.append("") or needed(self))
+
+    def noted(self: FilterBar) -> int:
+        laid_out.append(self.order.text())
+        return needed(self)
+
+    monkeypatch.setattr(FilterBar, "_needed", noted)
 
     def rename(name: str) -> None:
         labels = list(controllers.workspace.labels)
@@ -353,7 +358,12 @@ def test_opening_lays_the_bar_out_a_few_times(
         give_scores(project, [0, 1, 2, 0])
     asked: list[str] = []
     fit = FilterBar._fit
-    monkeypatch.setattr(FilterBar, "_fit", lambda self: asked.append("") or fit(self))
+
+    def noted(self: FilterBar) -> None:
+        asked.append(self.all.text())
+        fit(self)
+
+    monkeypatch.setattr(FilterBar, "_fit", noted)
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
     assert bar.all.text() == "All 5"

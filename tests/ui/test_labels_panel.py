@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -610,13 +611,18 @@ def test_only_labels_that_are_other_ones_are_painted_again(
     assert 11 in painted  # all are on the screen
     changed: list[tuple[int, int]] = []
     panel.model.dataChanged.connect(lambda first, last: changed.append((first.row(), last.row())))
-    for row, change in ((4, {"name": "Another"}), (11, {"colour": "#112233"}), (0, {"description": "of it"})):
+    edits: dict[int, Callable[[Label], Label]] = {
+        4: lambda label: replace(label, name="Another"),
+        11: lambda label: replace(label, colour="#112233"),
+        0: lambda label: replace(label, description="of it"),
+    }
+    for row, edit in edits.items():
         painted.clear()
         changed.clear()
         labels = list(controllers.workspace.labels)
-        labels[row] = replace(labels[row], **change)
+        labels[row] = edit(labels[row])
         controllers.edits.set_labels(labels)
-        qtbot.waitUntil(lambda row=row: row in painted)
+        qtbot.waitUntil(partial(painted.__contains__, row))
         settle(qtbot, controllers)
         assert set(changed) == {(row, row)}
         assert set(painted) == {row}
