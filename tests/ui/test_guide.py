@@ -289,3 +289,28 @@ def test_the_page_of_the_shortcuts_is_up_to_date(
 
     page = (paths.guide_dir() / "reference" / "keys.md").read_text(encoding="utf-8")
     assert page == keys_page(menu_keys(real_window)), "run `make docs`, or tools/docs/generate.py"
+
+
+def test_another_width_draws_a_page_again_once(
+    theme: object, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    plain = guide_window.GuidePage._draw_again
+
+    def draw(page: guide_window.GuidePage) -> None:
+        drawn.append(page.width())
+        plain(page)
+
+    monkeypatch.setattr(guide_window.GuidePage, "_draw_again", draw)
+    page = guide_window.GuidePage(paths.guide_dir())
+    qtbot.addWidget(page)
+    page.resize(700, 500)
+    page.show()
+    page.open_page("guide/score.md")
+    qtbot.waitUntil(lambda: not page._resized.isActive())
+    drawn.clear()
+    page.resize(560, 500)
+    qtbot.waitUntil(lambda: drawn != [])
+    assert drawn == [560]
+    assert page.verticalScrollBar().maximum() > 0
+    assert not page._resized.isActive()  # what was drawn asks for no other

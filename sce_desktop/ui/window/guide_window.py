@@ -57,6 +57,9 @@ class GuidePage(QTextBrowser):
         self.setAccessibleName(_("Page of the guide"))
         self._folder = folder.resolve()
         self._read = QUrl()  # the page that was read last: `source` is late to know
+        # A page that is read again is empty for a moment: a bar that went then and came back would change
+        # the width twice, for which the page would be read again, and so on.
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self.setOpenLinks(False)
         self.document().setDocumentMargin(px(SPACE_L))
         self.anchorClicked.connect(self.follow)
