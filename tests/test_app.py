@@ -60,8 +60,13 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     monkeypatch.setattr(work.ModelCache, "load", no_model)
 
     def run(do: Callable[[MainWindow], object], path: Path | None = None) -> int:
+        def windows_now() -> list[MainWindow]:
+            return [w for w in qapp.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()]
+
+        before = windows_now()  # of another test, which did not close its own
+
         def act() -> None:
-            windows = [w for w in qapp.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()]
+            windows = [window for window in windows_now() if window not in before]
             if windows:
                 timer.stop()
                 do(windows[0])
