@@ -16,6 +16,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
+from sce_desktop.core import text_arrays
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.progress import Progress
@@ -110,7 +111,6 @@ def cells_at(
     Returns:
         None where one of them is written in any other way than ``["a","b"]``, or has an escape.
     """
-    import pyarrow as pa
     import pyarrow.compute as pc
 
     if not lists or not width:
@@ -123,9 +123,9 @@ def cells_at(
         return None
     ends = np.append(quotes, len(data)).astype(np.int32)
     offsets = np.concatenate([np.zeros(1, np.int32), ends])
-    pieces = pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(lists))
+    pieces = text_arrays.of_bytes(lists, offsets)
     # Before the first quote there is one piece; those that begin with an opening quote follow by twos.
-    wanted = pieces.take(pa.array(np.arange(1 + 2 * place, len(quotes) + 1, 2 * width, dtype=np.int32)))
+    wanted = text_arrays.taken(pieces, np.arange(1 + 2 * place, len(quotes) + 1, 2 * width, dtype=np.int32))
     coded = pc.dictionary_encode(wanted)
     try:
         texts = [text[1:] for text in coded.dictionary.to_pylist()]
