@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from sce_desktop.core.errors import UserError  # noqa: E402 - of the checkout that this lies in
-from sce_desktop.ml.hub import catalog, folders, manifest, model_packages  # noqa: E402
+from sce_desktop.ml.hub import folders, manifest, model_packages  # noqa: E402
 
 NOT_SHIPPED = shutil.ignore_patterns(".*", "__pycache__", manifest.MANIFEST)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n+", re.DOTALL)
@@ -74,7 +74,7 @@ def build(folder: Path, facts: dict[str, Any], out: Path) -> Path:
     name = folder.name
     if missing := [key for key in ("version", "summary", "notices") if not facts.get(key)]:
         raise UserError(f"packaging/models.toml does not say {missing[0]} of {name}: add it.")
-    if catalog.kind_of(folder) != "sce":
+    if folders.kind_of(folder) != "sce":
         raise UserError(f"{folder} is no SCE model: only those become packages.")
     check_weights(folder)
     with tempfile.TemporaryDirectory() as place:

@@ -12,7 +12,7 @@ import pytest
 from sce_desktop import cli
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.training import MEASURED_ON
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import model_places
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.training import sampling, training
@@ -264,7 +264,7 @@ def test_a_model_of_the_program_is_not_replaced(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     bundled = tiny_sce(tmp_path / "bundled")
-    monkeypatch.setattr(catalog, "_bundled", lambda: {"sce-mini": bundled})
+    monkeypatch.setattr(model_places, "bundled_models", lambda: {"sce-mini": bundled})
     assert finetune(table, bundled, model) == 2
     assert f"{bundled} belongs to the program: choose another name." in capsys.readouterr().err
 

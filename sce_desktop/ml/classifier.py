@@ -33,7 +33,7 @@ from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.finetune.finetune_embedder import finetune_embedder
 from sce_desktop.ml.finetune.standard import finetune
 from sce_desktop.ml.finetune.versions import with_labels
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, known_models, model_places
 from sce_desktop.ml.hub.session import choose_device
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.transductive import TransductiveModel, sample
@@ -74,7 +74,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        model: str | Path | SCEModel = catalog.SCE_MINI,
+        model: str | Path | SCEModel = known_models.SCE_MINI,
         *,
         candidate_labels: Sequence[Wordings] | None = None,
         epochs: int = 100,
@@ -102,7 +102,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def from_pretrained(
         cls,
-        name: str | Path = catalog.SCE_MINI,
+        name: str | Path = known_models.SCE_MINI,
         *,
         device: str = "auto",
         precision: str = "auto",
@@ -131,7 +131,7 @@ class SCEClassifier(ClassifierMixin, BaseEstimator):
             UserError: The place cannot be written, holds other files, a model of another kind, or one that
                 is installed (see `sce-desktop models list`).
         """
-        catalog.check_not_installed(Path(folder).expanduser())
+        model_places.check_not_installed(Path(folder).expanduser())
         self._model().save_pretrained(folder)
 
     @property

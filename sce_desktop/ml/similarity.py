@@ -19,7 +19,7 @@ from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.core.scoring import softmax
 from sce_desktop.ml.encoder.embedder import Embedder, cached_encode
 from sce_desktop.ml.encoder.published import load_embedder
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, folders, known_models
 from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import YesNo, wordings_of
@@ -46,7 +46,7 @@ class SimilarityModel:
 
     @classmethod
     def from_pretrained(
-        cls, name: str | Path = catalog.MINILM, *, allow_download: bool = False, **options: Any
+        cls, name: str | Path = known_models.MINILM, *, allow_download: bool = False, **options: Any
     ) -> SimilarityModel:
         """Load the model called ``name`` in the catalog, or a folder, or a hub id.
 
@@ -62,7 +62,7 @@ class SimilarityModel:
         """
         folder = catalog.resolve(name, allow_download=allow_download)
         options = catalog.load_options(name) | options
-        if catalog.kind_of(folder) == "sce":
+        if folders.kind_of(folder) == "sce":
             allowed = {k: options[k] for k in ("device", "precision", "trust_remote_code") if k in options}
             model = SCEModel.from_pretrained(folder, **allowed)
             return cls(model.text_embedder, str(name))

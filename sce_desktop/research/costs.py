@@ -23,7 +23,7 @@ def model_costs(name: str) -> dict[str, dict[str, int]]:
     from sce_desktop.ml.hub import catalog, folders
 
     folder = catalog.resolve(name)
-    kind = catalog.kind_of(folder)
+    kind = folders.kind_of(folder)
     config = folders.read_json(folder / folders.CONFIG)
     try:
         if kind == "sce":

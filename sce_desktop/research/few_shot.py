@@ -158,7 +158,7 @@ def few_shot(
     from sce_desktop.research.few_shot_learning import AdaptedEmbedder, Draw, TrainedHead, learners, space_of
 
     if setfit:
-        from sce_desktop.ml.hub import catalog
+        from sce_desktop.ml.hub import catalog, known_models
         from sce_desktop.research.setfit_learner import SetFit, check_setfit
 
         check_setfit()
@@ -216,7 +216,7 @@ def few_shot(
             if adapt_embedder:
                 ways[ours.name, "fine-tune, embedder adapted"] = AdaptedEmbedder(ours, texts, labels)
             if setfit and size in SETFIT_SIZES:
-                ways[baseline.alias, "SetFit"] = SetFit(catalog.resolve(catalog.MINILM), texts)
+                ways[baseline.alias, "SetFit"] = SetFit(catalog.resolve(known_models.MINILM), texts)
             found: dict[str, list[float]] = {f"{title} {way}": [] for title, way in ways}
             for number, (train, test) in enumerate(drawn(gold, size, draws)):
                 progress.report(number, draws, stage=f"{name}, {size} per label")

@@ -11,7 +11,8 @@ from tokenizers import Tokenizer
 
 from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
 from sce_desktop.ml.encoder.precision import precisions
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, model_places
+from sce_desktop.ml.hub.known_models import MINILM, SCE_MINI, SCE_MULTI
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.benchmarks.measure import MATRIX, matrix_peak, print_table, rate
@@ -48,14 +49,14 @@ def run(*, rows: int, seconds: float) -> None:
 
     here = precisions(torch.device("cpu"))
     minilm = SimilarityModel.from_pretrained(precision="float32").embedder
-    embedders = {catalog.MINILM: minilm}
+    embedders = {MINILM: minilm}
     for precision in here:
-        for name in (catalog.SCE_MINI, catalog.SCE_MULTI):
-            if (folder := catalog.installed(name)) is not None:
+        for name in (SCE_MINI, SCE_MULTI):
+            if (folder := model_places.installed(name)) is not None:
                 model = SCEModel.from_pretrained(folder, precision=precision)
                 embedders[f"{name}, {precision}"] = model.text_embedder
     logging.getLogger("sentence_transformers").setLevel(logging.ERROR)
-    theirs = SentenceTransformer(str(catalog.resolve(catalog.MINILM)), device="cpu")
+    theirs = SentenceTransformer(str(catalog.resolve(MINILM)), device="cpu")
     theirs.max_seq_length = minilm.max_tokens
     rng = np.random.default_rng(1)
     mixed = np.clip(rng.lognormal(np.log(75) - SPREAD**2 / 2, SPREAD, rows), 5, minilm.max_tokens).astype(int)
@@ -79,7 +80,7 @@ def _measure(
     for key, one in embedders.items():
         if one.token_counts(texts[key]).tolist() != lengths:
             raise AssertionError("the texts do not have the lengths that the table would claim")
-    their_texts = texts[catalog.MINILM]
+    their_texts = texts[MINILM]
     their = lambda: len(theirs.encode(their_texts, show_progress_bar=False))  # noqa: E731
     rates: dict[str, list[float]] = {key: [] for key in embedders}
     beside: dict[str, list[float]] = {key: [] for key in embedders}
@@ -112,7 +113,7 @@ def _measure(
             ]
         )
     of_peak = st * sum(map(multiply_adds, lengths)) / len(lengths) / float(np.mean(peaks["float32"]))
-    table.append([f"sentence-transformers, {catalog.MINILM}", f"{st:,.1f}", "1.00", "", f"{of_peak:.0%}", ""])
+    table.append([f"sentence-transformers, {MINILM}", f"{st:,.1f}", "1.00", "", f"{of_peak:.0%}", ""])
     print_table(
         f"Embedding texts of {name} tokens, {torch.get_num_threads()} threads",
         ["", "rows/s", "ratio", "M mult-adds", "of the peak", "least cosine"],

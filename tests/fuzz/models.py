@@ -69,11 +69,11 @@ class Models:
     def use(self, folder: Path) -> str:
         """Add it, load it, and classify with it."""
         (copy,) = (place for place in folder.iterdir() if place.name in KINDS)
-        from sce_desktop.ml.hub import catalog
+        from sce_desktop.ml.hub import catalog, installing
 
         words = "added"
         try:
-            catalog.add(copy, name="added", models_dir=folder / "models")
+            installing.add(copy, name="added", models_dir=folder / "models")
         except UserError as error:
             words = _checked(error)
         catalog.list_models(folder / "models")

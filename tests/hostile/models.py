@@ -580,13 +580,13 @@ def meet(build: Builder, place: Path) -> str:
     """Add, load and use what ``build`` makes; return in a word or a sentence what each came to."""
     from sce_desktop.cli import main
     from sce_desktop.core.errors import UserError
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import catalog, installing
 
     place.mkdir()
     folder = build(place)
     said: list[str] = []
     try:
-        catalog.add(folder, name="added", models_dir=place / "models")
+        installing.add(folder, name="added", models_dir=place / "models")
         said.append("added")
     except UserError as error:
         said.append(one_sentence(str(error)))

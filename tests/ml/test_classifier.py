@@ -12,7 +12,8 @@ import sce_desktop
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.classifier import SCEClassifier
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import model_places
+from sce_desktop.ml.hub.manifest import MANIFEST
 from tests.ml.tiny import tiny_sce, tiny_sce_model
 
 TEXTS = ["the parcel was late", "i want a refund", "the weather is wet"]
@@ -60,11 +61,11 @@ def test_only_an_older_model_of_ones_own_is_replaced(
     mine = tmp_path / "mine"
     classifier.save_pretrained(mine)
     SCEClassifier.from_pretrained(mine, device="cpu").save_pretrained(mine)
-    (mine / catalog.MANIFEST).write_text("{}", encoding="utf-8")  # as `models add` leaves it
+    (mine / MANIFEST).write_text("{}", encoding="utf-8")  # as `models add` leaves it
     with pytest.raises(UserError, match="is an installed model"):
         classifier.save_pretrained(mine)
-    (mine / catalog.MANIFEST).unlink()
-    monkeypatch.setattr(catalog, "_bundled", lambda: {"sce-mini": mine})
+    (mine / MANIFEST).unlink()
+    monkeypatch.setattr(model_places, "bundled_models", lambda: {"sce-mini": mine})
     with pytest.raises(UserError, match="belongs to the program"):
         classifier.save_pretrained(mine)
 

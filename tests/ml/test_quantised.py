@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from sce_desktop.core.annotations import Label
+from sce_desktop.core.errors import UserError
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.quantised import QuantisedTable, quantised, unpacked
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import catalog, folders, installing, model_places
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import mean_token_embeddings
 from tests.ml.tiny import tiny_sce_model
@@ -178,7 +179,7 @@ def test_one_file_again_after_several_and_the_other_way_round(
 
 
 def test_a_missing_or_damaged_part_is_reported(several: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "_bundled", lambda: {"several": several})
+    monkeypatch.setattr(model_places, "bundled_models", lambda: {"several": several})
     assert catalog.verify("several").ok
     last = folders.weight_files(several)[-1]
     whole = (several / last).read_bytes()
@@ -186,7 +187,7 @@ def test_a_missing_or_damaged_part_is_reported(several: Path, monkeypatch: pytes
     assert catalog.verify("several").problem == f"{last} does not match its hash"
     (several / last).unlink()
     assert catalog.verify("several").problem == f"{last} is missing"
-    with pytest.raises(catalog.UserError, match=f"{last} is missing"):
+    with pytest.raises(UserError, match=f"{last} is missing"):
         SCEModel.from_pretrained(several)
 
 
@@ -195,12 +196,12 @@ def test_a_missing_or_damaged_part_is_reported(several: Path, monkeypatch: pytes
 )
 def test_an_index_that_names_no_files_of_the_folder_is_refused(several: Path, index: str) -> None:
     (several / folders.INDEX).write_text(index)
-    with pytest.raises(catalog.UserError, match="damaged"):
+    with pytest.raises(UserError, match="damaged"):
         SCEModel.from_pretrained(several)
 
 
 def test_a_copy_of_several_files_is_checked_whole(several: Path, tmp_path: Path) -> None:
-    catalog.add(several, name="mine", models_dir=tmp_path / "models")
+    installing.add(several, name="mine", models_dir=tmp_path / "models")
     found = catalog.verify("mine", models_dir=tmp_path / "models")
     assert found.ok
     assert len(found.sha256) == 64

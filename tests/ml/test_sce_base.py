@@ -8,12 +8,12 @@ import torch
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import catalog, folders, model_places
 from sce_desktop.ml.sce.model import SCEModel
 
 pytestmark = [
     pytest.mark.model,
-    pytest.mark.skipif(catalog.installed("sce-base") is None, reason="sce-base is not here"),
+    pytest.mark.skipif(model_places.installed("sce-base") is None, reason="sce-base is not here"),
 ]
 EXAMPLES = {
     "The goalkeeper saved two penalties in the final.": "Sport",

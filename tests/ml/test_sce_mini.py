@@ -7,7 +7,7 @@ import pytest
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, known_models
 from sce_desktop.ml.sce.model import SCEModel
 
 pytestmark = pytest.mark.model
@@ -22,16 +22,16 @@ NAMES = ["Delivery", "Billing", "App", "Praise", "Something else", "Weather", "C
 
 @pytest.fixture(scope="module")
 def model() -> SCEModel:
-    return SCEModel.from_pretrained(catalog.resolve(catalog.SCE_MINI))
+    return SCEModel.from_pretrained(catalog.resolve(known_models.SCE_MINI))
 
 
 def test_it_is_small_and_runs_natively(model: SCEModel) -> None:
-    folder = catalog.resolve(catalog.SCE_MINI)
+    folder = catalog.resolve(known_models.SCE_MINI)
     assert sum(p.numel() for p in model.parameters()) <= 32_000_000
     assert (folder / "model.safetensors").stat().st_size <= 60_000_000
     assert isinstance(model.text_embedder, NativeEmbedder)
     assert (model.name, model.max_tokens, model.config.token_table) == ("sce-mini", 256, "embedder")
-    assert catalog.verify(catalog.SCE_MINI).ok
+    assert catalog.verify(known_models.SCE_MINI).ok
 
 
 def test_label_order_permutes_the_columns_and_changes_nothing_else(model: SCEModel) -> None:

@@ -12,12 +12,13 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable, unpacked
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import catalog, folders, model_places
+from sce_desktop.ml.hub.known_models import SCE_MULTI
 from sce_desktop.ml.sce.model import SCEModel
 
 pytestmark = [
     pytest.mark.model,
-    pytest.mark.skipif(catalog.installed(catalog.SCE_MULTI) is None, reason="sce-multi is not here"),
+    pytest.mark.skipif(model_places.installed(SCE_MULTI) is None, reason="sce-multi is not here"),
 ]
 TEXTS = {
     "deu": ("Die Mannschaft gewann das Finale im Elfmeterschießen.", "Sport"),
@@ -39,15 +40,15 @@ NAMES = {
 
 @pytest.fixture(scope="module")
 def model() -> SCEModel:
-    return SCEModel.from_pretrained(catalog.resolve(catalog.SCE_MULTI))
+    return SCEModel.from_pretrained(catalog.resolve(SCE_MULTI))
 
 
 def test_its_files_are_small_and_whole(model: SCEModel) -> None:
-    folder = catalog.resolve(catalog.SCE_MULTI)
+    folder = catalog.resolve(SCE_MULTI)
     files = folders.weight_files(folder)
     assert all((folder / name).stat().st_size < 50_000_000 for name in files)
     assert folders.folder_size(folder) < 126_000_000
-    assert catalog.verify(catalog.SCE_MULTI).ok
+    assert catalog.verify(SCE_MULTI).ok
     assert isinstance(model.text_embedder, NativeEmbedder)
     assert (model.name, model.max_tokens, model.config.token_table) == ("sce-multi", 256, "embedder")
 

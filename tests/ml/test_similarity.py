@@ -11,7 +11,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, installing, model_places
+from sce_desktop.ml.hub.known_models import MINILM
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.similarity import SimilarityModel
 from tests.ml.tiny import DictCache, tiny_sce, tiny_sentence_transformer
@@ -78,9 +79,9 @@ def test_what_it_says_of_itself(model: SimilarityModel, tmp_path: Path) -> None:
 
 
 def test_an_installed_model_is_loaded_as_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "PRESETS", {"prompted": {"prompt": "news: "}})
-    catalog.add(tiny_sentence_transformer(tmp_path), name="prompted")
-    catalog.add(tmp_path / "tiny-sentences", name="plain")
+    monkeypatch.setattr(installing, "PRESETS", {"prompted": {"prompt": "news: "}})
+    installing.add(tiny_sentence_transformer(tmp_path), name="prompted")
+    installing.add(tmp_path / "tiny-sentences", name="plain")
     prompted, plain = SimilarityModel.from_pretrained("prompted"), SimilarityModel.from_pretrained("plain")
     np.testing.assert_array_equal(prompted.embedder.encode(["late"]), plain.embedder.encode(["news: late"]))
 
@@ -114,7 +115,7 @@ def test_the_default_runs_natively_and_equals_the_library() -> None:
     model = SimilarityModel.from_pretrained()
     assert isinstance(model.embedder, NativeEmbedder)
     assert (model.name, model.max_tokens, model.embedder.dim) == ("all-MiniLM-L6-v2", 256, 384)
-    library = SentenceTransformer(str(catalog.resolve(catalog.MINILM)), device="cpu", local_files_only=True)
+    library = SentenceTransformer(str(catalog.resolve(MINILM)), device="cpu", local_files_only=True)
     right = library.encode(texts, show_progress_bar=False)
     np.testing.assert_allclose(model.embedder.encode(texts), right, atol=1e-5)
     labels = [Label("delivery"), Label("billing"), Label("weather")]
@@ -126,11 +127,11 @@ def test_weights_that_are_not_the_published_ones_are_refused(
 ) -> None:
     package = tmp_path / "package"
     (package / "model").mkdir(parents=True)
-    for file in catalog.resolve(catalog.MINILM).glob("*.json"):
+    for file in catalog.resolve(MINILM).glob("*.json"):
         (package / "model" / file.name).write_bytes(file.read_bytes())
     (package / "model" / "model.safetensors").write_bytes(b"something else")
-    monkeypatch.setattr(catalog, "MINILM_PACKAGE", "absent_package")
-    monkeypatch.setattr(catalog.paths, "bundled_models_dir", lambda: tmp_path)
-    (package / "model").rename(tmp_path / catalog.MINILM)
+    monkeypatch.setattr(model_places, "MINILM_PACKAGE", "absent_package")
+    monkeypatch.setattr(model_places.paths, "bundled_models_dir", lambda: tmp_path)
+    (package / "model").rename(tmp_path / MINILM)
     with pytest.raises(UserError, match="not the published ones"):
         SimilarityModel.from_pretrained()

@@ -17,7 +17,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.models import Known
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind
-from sce_desktop.ml.hub import catalog, fetching, manifest, model_packages
+from sce_desktop.ml.hub import catalog, fetching, manifest, model_packages, model_places
 from sce_desktop.tasks.scoring import models as tasks
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
@@ -126,7 +126,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     assert dialog.use.text() == "Use for similarity"
     dialog.check.click()
     qtbot.waitUntil(lambda: "All files verified" in dialog.outcome.text())
-    (catalog.paths.models_dir() / folder.name / "tokenizer.json").write_bytes(b"{}")
+    (model_places.paths.models_dir() / folder.name / "tokenizer.json").write_bytes(b"{}")
     dialog.check.click()
     qtbot.waitUntil(lambda: "tokenizer.json does not match its hash" in dialog.outcome.text())
     assert item(dialog, folder.name).text(4) == "Problem"
@@ -139,7 +139,7 @@ def test_a_folder_is_added_used_checked_and_removed(
     dialog.remove.click()
     question(dialog, RemoveQuestion).accept()
     qtbot.waitUntil(lambda: folder.name not in listed(dialog))
-    assert not (catalog.paths.models_dir() / folder.name).exists()
+    assert not (model_places.paths.models_dir() / folder.name).exists()
     assert folder.exists()
     qtbot.waitUntil(lambda: (folder.name, "similarity") not in bar._names)
 
@@ -207,7 +207,7 @@ def test_a_spoilt_model_is_shown_and_can_be_removed(
     qtbot: QtBot, controllers: Controllers, dialog: ModelsDialog, tmp_path: Path
 ) -> None:
     add(qtbot, dialog, tiny_sce(tmp_path))
-    spoil_config(catalog.paths.models_dir() / "tiny")
+    spoil_config(model_places.paths.models_dir() / "tiny")
     controllers.models.refresh()
     qtbot.waitUntil(lambda: item(dialog, "tiny").text(4) == "Damaged")
     choose(dialog, "tiny")

@@ -12,7 +12,7 @@ from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
 from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
-from sce_desktop.ml.hub import catalog, config_check, folders, model_files
+from sce_desktop.ml.hub import config_check, folders, model_files, model_places
 from sce_desktop.ml.hub.tokenizer_check import check_ids
 
 
@@ -40,11 +40,11 @@ def load_embedder(
     folder = Path(model).expanduser()
     if not folder.is_dir():
         name = name or str(model)
-        folder = catalog.installed(str(model)) or folders.hub_snapshot(
+        folder = model_places.installed(str(model)) or folders.hub_snapshot(
             str(model), code=trust_remote_code, local_files_only=local_files_only
         )
     _refuse_pickles(folder)
-    trusted = catalog.is_trusted(folder)
+    trusted = model_places.is_trusted(folder)
     if not trusted:
         model_files.check_folder(folder)
         config_check.check_published(folder, code=trust_remote_code)

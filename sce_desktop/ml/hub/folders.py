@@ -18,6 +18,7 @@ from sce_desktop import paths, state_files
 from sce_desktop.core import private
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
+from sce_desktop.core.runs import ModelKind
 from sce_desktop.ml.hub import model_files, weight_check
 from sce_desktop.temporary import set_aside, temporary_beside
 
@@ -100,6 +101,33 @@ def read_json(file: Path) -> dict[str, Any]:
             _("{file} is not a model's configuration: copy or download the model again.", file=file)
         )
     return value
+
+
+def kind_of(folder: Path) -> ModelKind:
+    """Return what the model in ``folder`` can be used as. Raises UserError if it is no model folder."""
+    if (folder / "modules.json").is_file():
+        return "similarity"
+    if (folder / ADAPTER).is_file():
+        return "llm"
+    if any(folder.glob("*.gguf")) and not (folder / CONFIG).is_file():
+        return "llm"
+    config = read_json(folder / CONFIG)
+    if config.get("model_type") == SCE_TYPE:
+        return "sce"
+    kinds = config.get("architectures")
+    answers = any(str(kind).endswith("ForCausalLM") for kind in (kinds if isinstance(kinds, list) else ()))
+    return "llm" if answers else "similarity"
+
+
+def brings_code(folder: Path) -> bool:
+    """Whether the model in ``folder`` has program code of its own, which a person must allow.
+
+    Raises:
+        UserError: It is no model folder.
+    """
+    kind_of(folder)  # before a whole disk is searched
+    config = folder / CONFIG
+    return any(folder.rglob("*.py")) or (config.is_file() and "auto_map" in read_json(config))
 
 
 def reads_many_languages(folder: Path) -> bool:

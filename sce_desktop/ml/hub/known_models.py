@@ -5,8 +5,11 @@ from __future__ import annotations
 from sce_desktop.core.i18n import N_
 from sce_desktop.core.models import Known, Package
 
+SCE_MINI = "sce-mini"
+SCE_MULTI = "sce-multi"
 DEFAULT_LLM = "SmolLM2-135M-Instruct"
 MINILM = "all-MiniLM-L6-v2"
+MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 KNOWN: tuple[Known, ...] = (

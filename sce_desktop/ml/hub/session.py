@@ -20,7 +20,7 @@ from sce_desktop.core.models import Device
 from sce_desktop.core.precision import AUTO
 from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import catalog, known_models
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
 from sce_desktop.ml.llm.llm_folder import load_llm
 from sce_desktop.ml.llm.prompted import PromptedLLM
@@ -180,7 +180,7 @@ class ModelSession:
         self._pools: list[EmbedderPool] = []
         self.workers: Callable[[Opener], Workers] | None = None  # elsewhere, for text encoders
 
-    def model(self, name: str | Path = catalog.SCE_MINI) -> SCEModel | PromptedLLM:
+    def model(self, name: str | Path = known_models.SCE_MINI) -> SCEModel | PromptedLLM:
         """Return the SCE called ``name``: a catalog name, a folder or a hub id; or an LLM, "llm:MODEL".
 
         Raises:
@@ -211,7 +211,7 @@ class ModelSession:
             raise UserError(
                 _("There is no baseline “{spec}”: use similarity, llm, or KIND:MODEL.", spec=spec)
             )
-        name = name or catalog.MINILM
+        name = name or known_models.MINILM
         key = ("similarity", name)
         model = self._models.pop(key, None) or SimilarityModel.from_pretrained(
             name, allow_download=self.allow_download, device=self.device, precision=self.precision

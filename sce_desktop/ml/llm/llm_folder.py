@@ -15,7 +15,7 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
-from sce_desktop.ml.hub import catalog, config_check, folders
+from sce_desktop.ml.hub import catalog, config_check, folders, model_places
 from sce_desktop.ml.hub.folders import ADAPTER, ADAPTER_TYPE, ADAPTER_WEIGHTS
 from sce_desktop.ml.hub.gguf_check import check_gguf
 from sce_desktop.ml.llm.llm_gguf import gguf_file
@@ -45,7 +45,7 @@ def load_llm(
         UserError: It is not here, damaged, a pickle, or no language model.
     """
     folder = catalog.resolve(name, models_dir=models_dir)
-    catalog.check_folder(folder)
+    model_places.check_folder(folder)
     if (folder / ADAPTER).is_file():
         return _load_adapted(folder, str(name), device, prompt, models_dir)
     gguf = gguf_file(folder)

@@ -22,7 +22,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.ml.encoder.embedder import digest
 from sce_desktop.ml.encoder.sentence_transformer import one_line
-from sce_desktop.ml.hub import catalog, config_check, folders, model_files
+from sce_desktop.ml.hub import config_check, folders, model_files, model_places
 from sce_desktop.ml.hub.gguf_check import check_gguf
 from sce_desktop.ml.llm import templates
 from sce_desktop.ml.llm.llm_gguf import gguf_file, gguf_options, quiet_transformers
@@ -243,7 +243,7 @@ def check_lm_folder(folder: Path) -> None:
     Raises:
         UserError: No model, another architecture, pickles, cut weights, or code of its own.
     """
-    if not catalog.is_trusted(folder):
+    if not model_places.is_trusted(folder):
         model_files.check_folder(folder)
     config = folders.read_json(folder / folders.CONFIG)
     kinds = config.get("architectures")

@@ -50,7 +50,7 @@ from sce_desktop.ml.encoder.embedder import (
 )
 from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
-from sce_desktop.ml.hub import catalog, folders, tokenizer_check
+from sce_desktop.ml.hub import folders, model_places, tokenizer_check
 from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce import model_card
 from sce_desktop.ml.sce.correction import Correction
@@ -421,7 +421,7 @@ class SCEModel(
                 local_files_only=local_files_only,
                 **{k: options.pop(k) for k in _HUB_OPTIONS if k in options},
             )
-        catalog.check_folder(Path(folder))
+        model_places.check_folder(Path(folder))
         read_config(folder)  # before the mixin reads it without our checks
         model: SCEModel = super().from_pretrained(folder, local_files_only=local_files_only, **options)
         return model
@@ -438,9 +438,9 @@ class SCEModel(
         **_mixin: Any,
     ) -> SCEModel:
         folder = Path(model_id)
-        catalog.check_folder(folder)
+        model_places.check_folder(folder)
         config = read_config(folder)
-        trusted = catalog.is_trusted(folder)
+        trusted = model_places.is_trusted(folder)
         tokenizer: Tokenizer | None = None
         embedder: TextEncoder | Embedder
         try:

@@ -15,7 +15,7 @@ import torch
 
 from sce_desktop.core.errors import UserError, already_there
 from sce_desktop.core.progress import Progress
-from sce_desktop.ml.hub import catalog, folders
+from sce_desktop.ml.hub import folders, model_places
 from sce_desktop.ml.hub.session import choose_devices
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain.average import averaged, save_member
@@ -106,7 +106,7 @@ def _check_replaceable(out: Path, *, force: bool) -> None:
     folders.check_free(out, folders.CONFIG, folders.SCE_TYPE)
     if not (out / folders.CONFIG).is_file():
         return
-    catalog.check_not_installed(out)
+    model_places.check_not_installed(out)
     made = (out / _TRAINING).is_file() and not folders.read_json(out / folders.CONFIG).get("corrected")
     if not made and not force:
         raise already_there(out, "was not made by pretrain")

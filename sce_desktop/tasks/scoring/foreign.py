@@ -57,7 +57,7 @@ def reads_by_name(name: str) -> Reads:
 
     try:
         folder = catalog.resolve(name)
-        if catalog.kind_of(folder) == "llm":
+        if folders.kind_of(folder) == "llm":
             return READS_ALL
         config = folders.read_json(folder / folders.CONFIG)
     except UserError:

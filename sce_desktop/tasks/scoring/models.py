@@ -275,11 +275,11 @@ def look_up(name: str, *, progress: Progress) -> Known:
     Raises:
         UserError: There is none, or the hub does not answer.
     """
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import installing
 
     progress.report(0, None, stage=_("looking up {name}", name=name))
     progress.check()
-    return catalog.look(name)
+    return installing.look(name)
 
 
 def get_model(name: str, *, place: str = "", code: bool = False, progress: Progress) -> Path:
@@ -291,9 +291,9 @@ def get_model(name: str, *, place: str = "", code: bool = False, progress: Progr
         UserError: No network, no such model, consent is missing, or no space.
         Cancelled: The user stopped; the next call goes on where this one was.
     """
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import installing
 
-    return catalog.get(name, place=place, code=code, progress=progress)
+    return installing.get(name, place=place, code=code, progress=progress)
 
 
 def set_offline(offline: bool) -> None:
@@ -308,9 +308,9 @@ def set_offline(offline: bool) -> None:
 
 def is_here(name: str) -> bool:
     """Whether the model ``name``, as `get_model` takes it, need not be fetched any more."""
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import model_places
 
-    return catalog.fetched(name) is not None
+    return model_places.fetched(name) is not None
 
 
 def is_own(name: str) -> bool:
@@ -320,9 +320,9 @@ def is_own(name: str) -> bool:
 
 def fetched_so_far(name: str) -> int:
     """Return the bytes that an interrupted `get_model` has left to go on from."""
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import installing
 
-    return catalog.fetched_so_far(name)
+    return installing.fetched_so_far(name)
 
 
 def name_of(path: Path) -> str:
@@ -343,9 +343,9 @@ def brings_code(folder: Path) -> bool:
     Raises:
         UserError: It is no model folder.
     """
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import folders
 
-    return catalog.brings_code(folder)
+    return folders.brings_code(folder)
 
 
 def add_model(
@@ -356,16 +356,16 @@ def add_model(
     Raises:
         UserError: It is none, or there is no room.
     """
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import installing
 
-    return catalog.add(folder, name=name, code=code, force=force, progress=progress)
+    return installing.add(folder, name=name, code=code, force=force, progress=progress)
 
 
 def remove_model(name: str) -> None:
     """Delete one of the user's models. Raises UserError if it is not theirs."""
-    from sce_desktop.ml.hub import catalog
+    from sce_desktop.ml.hub import installing
 
-    catalog.remove(name)
+    installing.remove(name)
 
 
 def verify_model(name: str, *, progress: Progress) -> Verified:

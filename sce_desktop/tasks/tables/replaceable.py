@@ -187,7 +187,7 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False, force: bool =
     Raises:
         UserError: There is another model, other files, or a file.
     """
-    from sce_desktop.ml.hub import catalog, folders
+    from sce_desktop.ml.hub import folders, model_places
 
     folder = folder.expanduser()
     if adapter:
@@ -198,7 +198,7 @@ def check_tuned(folder: Path, base: str, *, adapter: bool = False, force: bool =
         return
     if _is_folder_of(base, folder):
         raise UserError(_("{folder} is the model to fine-tune: choose another name.", folder=folder))
-    catalog.check_not_installed(folder)
+    model_places.check_not_installed(folder)
     if force:
         return
     config = folder / (folders.ADAPTER if adapter else folders.CONFIG)

@@ -15,7 +15,7 @@ from sce_desktop import paths
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import installing
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.sce import LabelVectors
 from sce_desktop.research.pretrain import run
@@ -90,7 +90,7 @@ def test_the_open_one_differs_in_what_it_is_trained_on_alone() -> None:
 
 
 def test_it_trains_on_tiny_stand_ins(paper_world: Path) -> None:
-    catalog.add(tiny_sentence_transformer(paper_world, name="start"), name="tiny")
+    installing.add(tiny_sentence_transformer(paper_world, name="start"), name="tiny")
     config = (PRESETS / "paper-minilm.toml").read_text(encoding="utf-8")
     config = config.replace('embedder = "all-MiniLM-L6-v2"', 'embedder = "tiny"')
     for key, value in {"steps": 6, "groups": 16, "validate_every": 3}.items():

@@ -14,7 +14,7 @@ import torch
 from sce_desktop import paths
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.hub import catalog
+from sce_desktop.ml.hub import installing
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.pretrain import run
 from sce_desktop.research.pretrain.config import read_config
@@ -37,8 +37,8 @@ def test_it_is_what_the_paper_says() -> None:
 
 
 def test_it_trains_on_tiny_stand_ins(tmp_path: Path) -> None:
-    catalog.add(tiny_jina(tmp_path / "jina"), name="jina-embeddings-v3")
-    catalog.add(tiny_sentence_transformer(tmp_path, model_type="roberta", name="r"), name="roberta-base")
+    installing.add(tiny_jina(tmp_path / "jina"), name="jina-embeddings-v3")
+    installing.add(tiny_sentence_transformer(tmp_path, model_type="roberta", name="r"), name="roberta-base")
     labels = {"sports": "the team won the match", "business": "the bank and the stock market"}
     for part, name in (("train", n) for n in read_config(PRESET).data.sets):
         (tmp_path / "data" / part).mkdir(parents=True, exist_ok=True)
