@@ -18,7 +18,7 @@ import numpy as np
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
 from tests.fuzz import campaign, json_mutations
-from tests.hostile import models
+from tests.hostile import model_cases, models
 
 KINDS = ("sce", "text", "cls", "llm", "gguf")
 _LINKS = ("/etc/hostname", "/dev/zero", "/dev/null", "../whole", "..", ".", "config.json", "nowhere", "/etc")
@@ -56,7 +56,7 @@ class Models:
         os.environ["SCE_DESKTOP_HOME"] = str(folder / "home")
         folder.mkdir()
         models.load_everything()
-        self.folders = {kind: models.KINDS[kind](folder / kind) for kind in KINDS}
+        self.folders = {kind: model_cases.KINDS[kind](folder / kind) for kind in KINDS}
 
     def make(self, chance: random.Random, folder: Path) -> str:
         """Damage a copy of one."""

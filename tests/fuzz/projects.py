@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.fuzz import campaign, json_mutations
-from tests.hostile import models
+from tests.hostile import model_cases, models
 
 _VALUES: tuple[Any, ...] = (
     *(None, 0, 1, -1, 2, 7, 10**9, 2**31, 2**62, 0.5, 1e308, "", "a", "label", "null", "[]", "{}", "\ud7ff"),
@@ -51,7 +51,7 @@ class Projects:
         import sce_desktop.ml.hub.session
         import sce_desktop.tasks.training.versions  # noqa: F401
 
-        model = models.KINDS["sce"](folder / "sce")
+        model = model_cases.KINDS["sce"](folder / "sce")
         table = folder / "table.csv"
         lines = [f"{i},The parcel {i} came late,{('late', 'damaged')[i % 2]},{i % 3}\n" for i in range(60)]
         table.write_text("id,text,label,other\n" + "".join(lines), encoding="utf-8")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hostile import models
+from tests.hostile import model_cases, models
 from tests.hostile.child import in_child
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as Linux does")
@@ -27,7 +27,9 @@ SLOW = {
     *("text-layers", "config-deep-200", "prefix-1-MB"),
 }
 """Left to ``python -m tests.hostile models``, as are most that need a library: its import takes seconds."""
-ORDINARY = [name for name in models.CASES if models.KIND_OF[name] in ("sce", "text") and name not in SLOW]
+ORDINARY = [
+    name for name in model_cases.CASES if model_cases.KIND_OF[name] in ("sce", "text") and name not in SLOW
+]
 BY_LIBRARIES = [
     *("library-vocabulary", "library-weights-nan", "llm-code", "template-doubles", "adapter-rank"),
     "gguf-tensors",
@@ -37,17 +39,17 @@ BY_LIBRARIES = [
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> None:
     models.load_ours()
-    models.seeds(tmp_path_factory.mktemp("whole"), ("sce", "text"))
+    model_cases.seeds(tmp_path_factory.mktemp("whole"), ("sce", "text"))
 
 
 @pytest.fixture(scope="module")
 def all_seeds(tmp_path_factory: pytest.TempPathFactory) -> None:
     models.load_everything()
-    models.seeds(tmp_path_factory.mktemp("whole"))
+    model_cases.seeds(tmp_path_factory.mktemp("whole"))
 
 
 def check(name: str, place: Path) -> None:
-    ended = in_child(lambda: models.meet(models.CASES[name], place))
+    ended = in_child(lambda: models.meet(model_cases.CASES[name], place))
 
     assert ended.how == "returned", f"{ended.how} after {ended.seconds:.1f} s: {ended.text[-3000:]}"
     if name in models.HARMLESS:
@@ -73,7 +75,7 @@ def test_so_are_models_that_libraries_load(name: str, tmp_path: Path) -> None:
 def test_nothing_from_outside_is_copied(name: str, tmp_path: Path) -> None:
     place = tmp_path / "there"
 
-    ended = in_child(lambda: models.meet(models.CASES[name], place))
+    ended = in_child(lambda: models.meet(model_cases.CASES[name], place))
 
     assert ended.how == "returned", ended.text
     assert not list((place / "models").glob("*"))
@@ -83,7 +85,7 @@ def test_nothing_from_outside_is_copied(name: str, tmp_path: Path) -> None:
 def test_a_snapshot_of_the_hub_is_copied_as_files(tmp_path: Path) -> None:
     place = tmp_path / "there"
 
-    ended = in_child(lambda: models.meet(models.CASES["hub-snapshot"], place))
+    ended = in_child(lambda: models.meet(model_cases.CASES["hub-snapshot"], place))
 
     assert ended.text == "added\nscored"
     copied = place / "models" / "added"
