@@ -102,7 +102,7 @@ def _in_front() -> bool:
 
 
 def _show_crash(window: MainWindow, reports: CrashReports, crash: Crash) -> None:
-    if window.show_crash(crash):
+    if window.crash_reports.show_crash(crash):
         reports.mark_read()
 
 
@@ -115,7 +115,9 @@ def _offer_report(window: MainWindow, controllers: Controllers, reports: CrashRe
     reports.mark_read()
     log.error("The program ended unexpectedly the last time: see %s", reports.folder)
     words = _("SCE Desktop ended unexpectedly last time. Your projects are saved.")
-    controllers.messages.offer(words, _("Show report…"), lambda: window.show_report(text, words), "warn")
+    controllers.messages.offer(
+        words, _("Show report…"), lambda: window.crash_reports.show_report(text, words), "warn"
+    )
     controllers.messages.notificationLasts.emit()
 
 

@@ -76,7 +76,7 @@ def dialogs(window: MainWindow) -> Iterator[tuple[str, Callable[[], object]]]:
         dialog = action.isEnabled() and not action.isCheckable() and not action.isSeparator()
         if dialog and action.objectName() not in NOT_TRIGGERED:
             yield action.objectName(), action.trigger
-    yield "crash", lambda: window.show_crash(Crash("Trace", "…"))
+    yield "crash", lambda: window.crash_reports.show_crash(Crash("Trace", "…"))
     labels = window.workspace.labels
     assert isinstance(labels, LabelsPanel)
     yield "label", labels.show_details

@@ -20,7 +20,7 @@ from sce_desktop.ui.kit.dialog_parts import ask_replace, ask_save
 from sce_desktop.ui.labels.label_offers import LabelOffers
 from sce_desktop.ui.transfer.export_dialog import ExportDialog
 from sce_desktop.ui.window.lost_project import LostProject
-from sce_desktop.ui.window.main_window import MainWindow
+from sce_desktop.ui.window.file_commands import FileCommands
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores
 from tests.ui.wiring import wired
@@ -61,18 +61,14 @@ def save_as(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidge
 
 
 def copy(controllers: Controllers, parent: QWidget, chosen: Chosen) -> QWidget:
-    class Window(QWidget):
-        _controllers = controllers
-        _choose_copy = MainWindow._choose_copy
+    class State:
+        value = staticmethod(lambda *_: "")
+        setValue = staticmethod(lambda *_: None)
 
-        class _state:  # noqa: N801
-            value = staticmethod(lambda *_: "")
-            setValue = staticmethod(lambda *_: None)
-
-    window = Window(parent)
     controllers.projects.save_copy = lambda *found: chosen.append(found)  # type: ignore[method-assign,assignment,return-value]
-    MainWindow.ask_copy(window)  # type: ignore[arg-type]
-    return window
+    parts, state = object(), State()  # nothing of them is asked for but the folder
+    FileCommands(controllers, parts, state, chosen.append, parent).ask_copy()  # type: ignore[arg-type]
+    return parent
 
 
 DIALOGS: dict[Callable[[Controllers, QWidget, Chosen], QWidget], str] = {

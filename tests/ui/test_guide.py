@@ -93,7 +93,7 @@ def test_f1_shows_the_page_about_what_has_the_focus(
     field.setFocus()
     qtbot.waitUntil(lambda: field.hasFocus())
     qtbot.keyClick(field, Qt.Key.Key_F1)
-    guide = real_window._guide
+    guide = real_window.help_commands.guide
     assert guide is not None
     assert guide.isVisible()
     assert guide.page.page == "guide/labels.md"
@@ -104,7 +104,7 @@ def test_f1_shows_the_page_about_what_has_the_focus(
 def test_the_button_of_a_dock_shows_the_page_of_its_panel(real_window: MainWindow) -> None:
     real_window.docks["Jobs and log"].bring()
     real_window.panels.helpAsked.emit()
-    guide = real_window._guide
+    guide = real_window.help_commands.guide
     assert guide is not None
     assert guide.page.page == "guide/projects.md"
     guide.close()

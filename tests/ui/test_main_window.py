@@ -416,7 +416,7 @@ def test_theme_choice_is_kept(window: MainWindow, controllers: Controllers) -> N
 
 
 def test_another_language_asks_for_a_restart(qtbot: QtBot, window: MainWindow) -> None:
-    window.show_settings()
+    window.settings_commands.show_settings()
     dialog = window.findChild(SettingsDialog)
     assert dialog is not None
     dialog.fields["language"].editor.setCurrentText("Deutsch")  # type: ignore[union-attr]
@@ -425,7 +425,7 @@ def test_another_language_asks_for_a_restart(qtbot: QtBot, window: MainWindow) -
 
 
 def test_settings_change_the_theme_at_once(qtbot: QtBot, window: MainWindow) -> None:
-    window.show_settings()
+    window.settings_commands.show_settings()
     dialog = window.findChild(SettingsDialog)
     assert dialog is not None
     dialog.fields["theme"].editor.setCurrentText("Dark")  # type: ignore[union-attr]
@@ -487,13 +487,13 @@ def test_palette_offers_what_can_be_done_now(qtbot: QtBot, window: MainWindow) -
 
 
 def test_crashes_do_not_pile_up(qtbot: QtBot, window: MainWindow) -> None:
-    window.show_crash(Crash("ValueError", "somewhere"))
-    window.show_crash(Crash("KeyError", "elsewhere"))
+    window.crash_reports.show_crash(Crash("ValueError", "somewhere"))
+    window.crash_reports.show_crash(Crash("KeyError", "elsewhere"))
     dialogs = window.findChildren(CrashDialog)
     assert len(dialogs) == 1
     dialogs[0].reject()
     qtbot.waitUntil(lambda: not window.findChildren(CrashDialog))
-    window.show_crash(Crash("KeyError", "elsewhere"))
+    window.crash_reports.show_crash(Crash("KeyError", "elsewhere"))
     assert len(window.findChildren(CrashDialog)) == 1
     window.findChild(CrashDialog).reject()
 

@@ -127,9 +127,9 @@ def test_dialogs_show_their_buttons(
     actions = {action.text().replace("&", ""): action for action in window.menus.all_actions()}
     for name, opens in (
         ("import", lambda: window.open_path(sample)),
-        ("export", window.ask_export),
-        ("settings", window.show_settings),
-        ("accept", window.ask_accept),
+        ("export", window.file_commands.ask_export),
+        ("settings", window.settings_commands.show_settings),
+        ("accept", window.review_commands.ask_accept),
         ("models", actions["Models…"].trigger),
     ):
         opens()

@@ -230,7 +230,7 @@ def test_export_ends_it(
 ) -> None:
     tour.begin()
     open_in(qtbot, controllers, make_project(labels=LABELS))
-    real_window.tool_bar.exportAsked.disconnect(real_window.ask_export)
+    real_window.tool_bar.exportAsked.disconnect(real_window.file_commands.ask_export)
     real_window.tool_bar.export_button.click()
     assert not tour.active
 

@@ -161,7 +161,7 @@ def test_table_to_export_gives_what_classify_gives(
     assert controllers.navigation.current_row != decided  # on to the next one
 
     out = tmp_path / "from the window.csv"
-    window.ask_export()
+    window.file_commands.ask_export()
     dialog = the(window, ExportDialog)
     dialog.path.setText(str(out))
     qtbot.waitUntil(dialog.export_button.isEnabled)

@@ -122,7 +122,7 @@ def _export(studio: Studio, name: str, rows: list[dict[str, str]], delimiter: st
     from sce_desktop.ui.transfer.export_dialog import ExportDialog
 
     out = studio.home / f"{name} labelled.csv"
-    studio.window.ask_export()
+    studio.window.file_commands.ask_export()
     dialog = studio.window.findChildren(ExportDialog)[-1]
     dialog.path.setText(str(out))
     studio.until(dialog.export_button.isEnabled)

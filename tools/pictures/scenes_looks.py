@@ -24,11 +24,11 @@ def looks(studio: Studio) -> None:
     controllers.navigation.set_query(RowQuery(search="parcel"))
     studio.shot("search", modes=CONTRAST)
     controllers.navigation.set_query(RowQuery())
-    window.show_settings()
+    window.settings_commands.show_settings()
     settings = window.findChildren(SettingsDialog)[-1]
     studio.shot("settings", settings, modes=CONTRAST)
     settings.reject()
-    window.ask_export()
+    window.file_commands.ask_export()
     studio.rest()
     export = window.findChildren(ExportDialog)[-1]
     studio.shot("export", export, modes=CONTRAST)

@@ -104,7 +104,7 @@ def adding(studio: Studio) -> None:
     with more.open("w", encoding="utf-8", newline="") as file:
         rows = [(label, text) for label, text in zip(sample_labels() * 5, texts[30:70], strict=True)]
         csv.writer(file).writerows([("ticket", "message"), *rows])
-    studio.window._show_import(more, append=True)
+    studio.window.file_commands.show_import(more, append=True)
     dialog = studio.window.findChildren(ImportDialog)[-1]
     studio.until(lambda: dialog._scan is not None)
     dialog.columns.label_column.setCurrentIndex(1)
@@ -141,18 +141,18 @@ def main_window(studio: Studio) -> None:
     studio.rest(1)
     studio.shot("error")
     window.strip.hide()
-    window.ask_export()
+    window.file_commands.ask_export()
     studio.rest()
     export = window.findChildren(ExportDialog)[-1]
     export.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
     export.rows_buttons["labelled"].setChecked(True)
     studio.shot("export", export)
     export.reject()
-    window.show_settings()
+    window.settings_commands.show_settings()
     settings = window.findChildren(SettingsDialog)[-1]
     studio.shot("settings", settings)
     settings.reject()
-    window.show_crash(
+    window.crash_reports.show_crash(
         Crash("ZeroDivisionError", "  sce_desktop/ui/rows/rows_view.py:120 in _show\nZeroDivisionError")
     )
     crash = window.findChildren(CrashDialog)[-1]

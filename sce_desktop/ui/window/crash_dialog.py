@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Slot
+from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -14,7 +14,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sce_desktop.controllers.crash_reports import report_of_bug
+from sce_desktop.controllers.crashes import Crash
 from sce_desktop.core.i18n import _
+from sce_desktop.ui.kit.dialog_parts import keep_on_screen
 from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_S, px, set_role
 
@@ -61,3 +64,34 @@ class CrashDialog(QDialog):
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.report)
         self.copy_button.setText(_("Copied"))
+
+
+class CrashReports(QObject):
+    """Shows one report at a time: a second crash while the first is shown stays in the log."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._open: CrashDialog | None = None
+
+    @Slot(object)
+    def show_crash(self, crash: Crash) -> bool:
+        """Show what went wrong; False while another report is shown."""
+        report = report_of_bug(crash)
+        return self.show_report(report.text(), " ".join((report.what, report.advice)))
+
+    def show_report(self, report: str, words: str) -> bool:
+        """Show the report of a crash below ``words``; False while another one is shown."""
+        if self._open is not None:
+            return False
+        self._open = CrashDialog(report, words, self._window)
+        self._open.finished.connect(self._on_crash_read)
+        keep_on_screen(self._open)
+        self._open.open()
+        return True
+
+    @Slot()
+    def _on_crash_read(self) -> None:
+        if self._open is not None:
+            self._open.deleteLater()
+            self._open = None

@@ -5,13 +5,12 @@ What it shows lives in panels, what it does in `controllers`; here are only the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, QUrl, Slot
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QCloseEvent,
-    QDesktopServices,
     QDragEnterEvent,
     QDragLeaveEvent,
     QDropEvent,
@@ -19,50 +18,39 @@ from PySide6.QtGui import (
     QKeySequence,
 )
 from PySide6.QtWidgets import (
-    QApplication,
-    QFileDialog,
     QMainWindow,
     QStackedWidget,
     QWidget,
 )
 
-from sce_desktop import paths
 from sce_desktop.controllers.controllers import Controllers
-from sce_desktop.controllers.crash_reports import report_of_bug
-from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.diagnostics import diagnostics
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
-from sce_desktop.controllers.work import free_path
-from sce_desktop.core.choices import Counts
-from sce_desktop.core.escapes import Verbatim
 from sce_desktop.core.i18n import _
-from sce_desktop.ui.evaluate.annotator_dialog import AnnotatorDialog
 from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.command_history import CommandHistory
-from sce_desktop.ui.kit.dialog_parts import ask_save, keep_on_screen, open_dialog
-from sce_desktop.ui.kit.files import OPEN_FILTERS, PROJECT_FILTER, TABLE_FILTER, is_project
+from sce_desktop.ui.kit.files import is_project
 from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.kit.palette import CommandPalette
 from sce_desktop.ui.kit.parts import DockPart, Parts
 from sce_desktop.ui.kit.small_screens import ScreenScroll
 from sce_desktop.ui.kit.tab_order import step
-from sce_desktop.ui.kit.theme import Mode
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
-from sce_desktop.ui.rows.accept_dialog import AcceptDialog
-from sce_desktop.ui.window.about import TITLE, show_about, show_licences
+from sce_desktop.ui.window.about import TITLE
 from sce_desktop.ui.window.announcements import Announcements
-from sce_desktop.ui.window.crash_dialog import CrashDialog
+from sce_desktop.ui.window.crash_dialog import CrashReports
 from sce_desktop.ui.window.docks import PanelDock, PanelPage
 from sce_desktop.ui.window.drops import Drops
+from sce_desktop.ui.window.file_commands import FileCommands
 from sce_desktop.ui.window.focus_mode import FocusMode
-from sce_desktop.ui.window.guide_pages import page_for
-from sce_desktop.ui.window.guide_window import GuideWindow
+from sce_desktop.ui.window.help_commands import HelpCommands
 from sce_desktop.ui.window.jobs_panel import JobsPanel
 from sce_desktop.ui.window.lost_project import LostProject
 from sce_desktop.ui.window.menus import Menus
-from sce_desktop.ui.window.settings_dialog import SettingsDialog
+from sce_desktop.ui.window.recent_notes import RecentNotes
+from sce_desktop.ui.window.review_commands import ReviewCommands
+from sce_desktop.ui.window.settings_commands import SettingsCommands
 from sce_desktop.ui.window.start_page import StartPage
 from sce_desktop.ui.window.status_bar import StatusBar
 from sce_desktop.ui.window.tool_bar import ToolBar
@@ -90,16 +78,14 @@ class MainWindow(QMainWindow):
     ) -> None:
         super().__init__()
         self._controllers = controllers
-        self._theme = theme
-        self._parts = parts
         self._recent = recent
-        self._counted: tuple[Path, Counts] | None = None  # a project, and how it stands
         self._state = state
         self._settled = False
-        self._crash: CrashDialog | None = None
-        self._guide: GuideWindow | None = None
         self.setAcceptDrops(True)
 
+        self.crash_reports = CrashReports(self)
+        self.help_commands = HelpCommands(controllers, self)
+        self._notes = RecentNotes(controllers.workspace, recent, self)
         self.start_page = StartPage(recent)
         self.workspace = Workspace(controllers, parts)
         self.pages = QStackedWidget()
@@ -113,7 +99,9 @@ class MainWindow(QMainWindow):
         self.status = StatusBar(controllers.workspace.workers)
         self.setStatusBar(self.status)
         self.panels = PanelDock((*parts.docks, _JOBS), controllers)
-        self.panels.helpAsked.connect(lambda: self.show_guide(self.docks[self.panels.front].build()))
+        self.panels.helpAsked.connect(
+            lambda: self.help_commands.show_guide(self.docks[self.panels.front].build())
+        )
         self.docks[_JOBS.name].build()  # it notes what happens before it is looked at
         self.beside = Zones(self.pages, self.panels, self.workspace.row)
         self.tool_bar = ToolBar(controllers.workspace, controllers.navigation, parts.run_bar(controllers))
@@ -144,6 +132,9 @@ class MainWindow(QMainWindow):
                 self.status,
             ),
         )
+        self.file_commands = FileCommands(controllers, parts, state, self.open_path, self)
+        self.review_commands = ReviewCommands(controllers, self.workspace.labels, self.file_commands, self)
+        self.settings_commands = SettingsCommands(controllers, theme, self)
         self.menus = Menus(self, self, controllers, theme)
         self.announcements = Announcements(controllers, self)
 
@@ -151,16 +142,16 @@ class MainWindow(QMainWindow):
         self.lost.watch.lost.connect(lambda _problem: self.status.set_saved(_("Not saved")))
         self.lost.watch.back.connect(lambda: self.status.set_saved(_("Saved")))
 
-        self.tool_bar.exportAsked.connect(self.ask_export)
+        self.tool_bar.exportAsked.connect(self.file_commands.ask_export)
         if isinstance(self.workspace.labels, LabelsPanel):
             self.workspace.labels.suggestAsked.connect(self.menus.suggest.trigger)
-        self.start_page.openAsked.connect(self.ask_open)
+        self.start_page.openAsked.connect(self.file_commands.ask_open)
         self.start_page.pathChosen.connect(self.open_path)
         self.start_page.sampleAsked.connect(controllers.projects.open_sample)
         controllers.messages.notified.connect(self.strip.show_message)
         controllers.messages.notificationLasts.connect(self.strip.make_last)
         controllers.messages.offered.connect(self.strip.show_offer)
-        controllers.messages.repairAsked.connect(self.ask_repair)
+        controllers.messages.repairAsked.connect(self.file_commands.ask_repair)
         controllers.projects.rescued.connect(self._on_rescued)
         controllers.messages.asked.connect(self.strip.show_question)
         controllers.edits.editing.connect(self.strip.end_news)
@@ -169,7 +160,7 @@ class MainWindow(QMainWindow):
         )  # offers go back to a version, but for this:
         controllers.review.over.connect(self.strip.end_offer)
         controllers.navigation.panelAsked.connect(self.show_panel)
-        controllers.navigation.guideAsked.connect(self.show_guide)
+        controllers.navigation.guideAsked.connect(self.help_commands.show_guide)
         controllers.workspace.projectOpened.connect(self._on_opened)
         controllers.workspace.projectOpened.connect(self.strip.end_offer)
         controllers.workspace.projectClosed.connect(self.focus.leave)
@@ -217,103 +208,7 @@ class MainWindow(QMainWindow):
             if message:
                 self._controllers.messages.notify_of_program(message)
         else:
-            self._show_import(path, message=message)
-
-    def _show_import(self, path: Path, *, append: bool = False, message: str = "") -> None:
-        open_dialog(
-            self._parts.import_dialog(self._controllers, path, append=append, message=message, parent=self)
-        )
-
-    def _choose(self, title: str, filters: str, then: Callable[[Path], object]) -> None:
-        """Let the user choose a file, without a nested event loop."""
-        dialog = QFileDialog(self, title, str(self._state.value("folder", "")), filters)
-        dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
-
-        def chosen(name: str) -> None:
-            self._state.setValue("folder", str(Path(name).parent))
-            then(Path(name))
-
-        dialog.fileSelected.connect(chosen)
-        open_dialog(dialog)
-
-    @Slot()
-    def ask_open(self) -> None:
-        """Choose a project or a table."""
-        self._choose(_("Open"), OPEN_FILTERS, self.open_path)
-
-    @Slot()
-    def ask_append(self) -> None:
-        """Choose a table whose rows are added to the open project."""
-        self._choose(_("Add rows"), TABLE_FILTER, lambda path: self._show_import(path, append=True))
-
-    @Slot()
-    def ask_copy(self) -> None:
-        """Choose where a copy of the project goes."""
-        self._choose_copy(_("Save a copy"), self._controllers.projects.save_copy)
-
-    def _choose_copy(self, title: str, then: Callable[[Path, bool], object], *, at: str = "") -> None:
-        """Let the user choose a project to write, and whether it replaces one that exists."""
-
-        def chosen(path: Path, replace: bool) -> None:
-            self._state.setValue("folder", str(path.parent))
-            then(path, replace)
-
-        at = at or str(self._state.value("folder", ""))
-        ask_save(self, title, PROJECT_FILTER, chosen, at=at, suffix="sce")
-
-    @Slot(object)
-    def ask_repair(self, path: Path) -> None:
-        """Choose where what can be read of a damaged project goes."""
-        self._choose_copy(
-            _("Repair to a new project"),
-            lambda copy, replace: self._controllers.projects.repair_project(path, copy, replace),
-            at=str(free_path(path.parent, _("{name} (repaired)", name=Verbatim(path.stem)))),
-        )
-
-    @Slot()
-    def ask_export(self) -> None:
-        """Show the export dialog."""
-        open_dialog(self._parts.export_dialog(self._controllers, parent=self))
-
-    @Slot()
-    def ask_accept(self) -> None:
-        """Offer to accept predictions in bulk."""
-        if not self._controllers.workspace.runs:
-            self._controllers.messages.notify(_("Nothing is scored yet: press Score first."))
-        elif not self._controllers.workspace.refuses_edit():
-            open_dialog(
-                AcceptDialog(
-                    self._controllers.workspace,
-                    self._controllers.navigation,
-                    self._controllers.messages,
-                    self,
-                )
-            )
-
-    @Slot()
-    def ask_annotator(self) -> None:
-        """Choose the file of another annotator's labels."""
-        if not self._controllers.workspace.refuses_edit():
-            self._choose(_("Import another annotator's labels"), TABLE_FILTER, self._show_annotator)
-
-    def _show_annotator(self, path: Path) -> None:
-        open_dialog(
-            AnnotatorDialog(
-                self._controllers.workspace,
-                self._controllers.navigation,
-                self._controllers.projects,
-                self._controllers.messages,
-                path,
-                self,
-            )
-        )
-
-    @Slot()
-    def merge_labels(self) -> None:
-        """Offer to merge the labels that are selected in their list."""
-        panel = self.workspace.labels
-        if isinstance(panel, LabelsPanel):
-            panel.merge_selected()
+            self.file_commands.show_import(path, message=message)
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Let Tab go where the eye goes."""
@@ -353,8 +248,7 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _on_closed(self) -> None:
-        self._remember()
-        self._counted = None
+        self._notes.leave()
         self.pages.setCurrentWidget(self.start_page)
         self.setWindowTitle(TITLE)
         self.status.set_counts(None)
@@ -390,18 +284,13 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def _show_counts(self) -> None:
-        counts, project = self._controllers.workspace.counts, self._controllers.workspace.project
+        counts = self._controllers.workspace.counts
         found = (
             self._controllers.navigation.found if has_filters(self._controllers.navigation.query) else None
         )
         scored = self._controllers.workspace.runs[0].scored if self._controllers.workspace.runs else 0
         self.status.set_counts(counts, found=found, scored=scored)
         self.status.set_paused(self._controllers.scorer.long.text)
-        if counts is not None and project is not None:
-            begun = self._counted is None or self._counted[0] != project.path
-            self._counted = (project.path, counts)
-            if begun:
-                self._remember()
 
     @Slot(object)
     def show_panel(self, name: str) -> None:
@@ -419,12 +308,6 @@ class MainWindow(QMainWindow):
         self._recent.remember_copy(path, copy)
         self.start_page.refresh()
 
-    def _remember(self) -> None:
-        """Note how a project stands; when it is opened and when it is left, as this writes a file."""
-        if self._counted is not None:
-            path, counts = self._counted
-            self._recent.remember(path, rows=counts.rows, labelled=counts.labelled, scored=counts.scored)
-
     @Slot()
     def show_palette(self) -> None:
         """Show every action to choose from by typing."""
@@ -434,63 +317,9 @@ class MainWindow(QMainWindow):
         palette.field.setFocus()
 
     @Slot()
-    def show_settings(self) -> None:
-        """Show the settings."""
-        dialog = SettingsDialog(self._controllers.preferences.settings, self, models=self._controllers.models)
-        open_dialog(dialog).changed.connect(self._on_settings)
-
-    @Slot(object)
-    def _on_settings(self, keys: set[str]) -> None:
-        if "theme" in keys:
-            self._theme.set_mode(self._controllers.preferences.settings["theme"])  # type: ignore[arg-type]
-        if "language" in keys:
-            self._controllers.messages.notify_of_program(_("Restart SCE Desktop to use the new language."))
-        self._controllers.scorer.settings_changed(keys)
-        self._controllers.preferences.settingsChanged.emit(keys)
-
-    def choose_theme(self, mode: Mode) -> None:
-        """Take light, dark or the system's colours from now on."""
-        self._theme.set_mode(mode)
-        self._controllers.preferences.change_setting("theme", mode)
-
-    @Slot(object)
-    def show_crash(self, crash: Crash) -> bool:
-        """Show what went wrong; False for a second crash while the first is shown, which stays in the log."""
-        report = report_of_bug(crash)
-        return self.show_report(report.text(), " ".join((report.what, report.advice)))
-
-    def show_report(self, report: str, words: str) -> bool:
-        """Show the report of a crash below ``words``; False while another one is shown."""
-        if self._crash is not None:
-            return False
-        self._crash = CrashDialog(report, words, self)
-        self._crash.finished.connect(self._on_crash_read)
-        keep_on_screen(self._crash)
-        self._crash.open()
-        return True
-
-    @Slot()
-    def _on_crash_read(self) -> None:
-        if self._crash is not None:
-            self._crash.deleteLater()
-            self._crash = None
-
-    @Slot()
     def toggle_full_screen(self) -> None:
         """Fill the screen, or stop filling it."""
         self.setWindowState(self.windowState() ^ Qt.WindowState.WindowFullScreen)
-
-    @Slot()
-    def show_guide(self, about: QWidget | None = None) -> None:
-        """Show the page of the guide about ``about``, or about what has the focus."""
-        if self._guide is None:
-            self._guide = GuideWindow(self.windowIcon())
-        self._guide.show_page(page_for(about or QApplication.focusWidget()))
-
-    @Slot()
-    def open_log_folder(self) -> None:
-        """Show the folder of the log in the file manager."""
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(paths.log_dir())))
 
     @Slot()
     def greet(self) -> None:
@@ -503,26 +332,6 @@ class MainWindow(QMainWindow):
         """Show the tour from its first step on."""
         self.focus.leave()
         self.tour.begin()
-
-    @Slot()
-    def copy_diagnostics(self) -> None:
-        """Copy what a question about the program needs, without texts and file names."""
-        controllers = self._controllers
-        text = diagnostics(controllers.workspace, controllers.scorer, controllers.preferences)
-        QApplication.clipboard().setText(text)
-        controllers.messages.notify_of_program(
-            _("Diagnostics copied, without texts or file names. Paste them into your question.")
-        )
-
-    @Slot()
-    def show_about(self) -> None:
-        """Say what this program is."""
-        show_about(self)
-
-    @Slot()
-    def show_licences(self) -> None:
-        """Show the licences of what the program consists of."""
-        show_licences(self)
 
     # --- coming and going ----------------------------------------------------------------------------------
 
@@ -571,8 +380,7 @@ class MainWindow(QMainWindow):
     @Slot()
     def _on_settled(self) -> None:
         self._settled = True
-        if self._guide is not None:
-            self._guide.close()
+        self.help_commands.close_guide()
         QTimer.singleShot(0, self, self.close)  # not now: this may be inside closeEvent, where Qt ignores it
 
 

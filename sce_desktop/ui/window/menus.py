@@ -35,7 +35,11 @@ from sce_desktop.ui.rows.purge_dialog import PurgeDialog
 from sce_desktop.ui.rows.table_looks import ROW_LINES
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from sce_desktop.ui.window.docks import PanelPage
+from sce_desktop.ui.window.file_commands import FileCommands
 from sce_desktop.ui.window.focus_mode import FocusMode
+from sce_desktop.ui.window.help_commands import HelpCommands
+from sce_desktop.ui.window.review_commands import ReviewCommands
+from sce_desktop.ui.window.settings_commands import SettingsCommands
 from sce_desktop.ui.window.tool_bar import ToolBar
 from sce_desktop.ui.window.zone_keys import ZoneKeys
 from sce_desktop.ui.window.zones import Zones
@@ -64,25 +68,19 @@ class _WindowCommands(Protocol):
     def zone_keys(self) -> ZoneKeys: ...
     @property
     def beside(self) -> Zones: ...
-    def ask_open(self) -> object: ...
-    def ask_append(self) -> object: ...
-    def ask_export(self) -> object: ...
-    def ask_copy(self) -> object: ...
-    def ask_accept(self) -> object: ...
-    def ask_annotator(self) -> object: ...
+    @property
+    def file_commands(self) -> FileCommands: ...
+    @property
+    def review_commands(self) -> ReviewCommands: ...
+    @property
+    def settings_commands(self) -> SettingsCommands: ...
+    @property
+    def help_commands(self) -> HelpCommands: ...
     def ask_find(self) -> object: ...
-    def merge_labels(self) -> object: ...
-    def show_settings(self) -> object: ...
     def show_palette(self) -> object: ...
     def toggle_panels(self) -> object: ...
-    def choose_theme(self, mode: Mode) -> object: ...
     def toggle_full_screen(self) -> object: ...
-    def show_guide(self) -> object: ...
     def take_tour(self) -> object: ...
-    def copy_diagnostics(self) -> object: ...
-    def open_log_folder(self) -> object: ...
-    def show_about(self) -> object: ...
-    def show_licences(self) -> object: ...
 
 
 class Menus(QObject):
@@ -169,20 +167,16 @@ class Menus(QObject):
         return action
 
     def _build_file(self, controllers: Controllers) -> None:
-        standard = QKeySequence.StandardKey
-        menu = self._menu(_("&File"))
-        self._add(menu, N_("&Open…"), self._commands.ask_open, keys=standard.Open, icon="open")
-        self._add(
-            menu, N_("&Add rows…"), self._commands.ask_append, keys="Ctrl+Shift+O", icon="add", project=True
-        )
-        self._add(menu, N_("&Export…"), self._commands.ask_export, keys="Ctrl+E", icon="export", project=True)
-        self._add(
-            menu, N_("Save a &copy…"), self._commands.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True
-        )
+        standard, settings = QKeySequence.StandardKey, self._commands.settings_commands
+        menu, files = self._menu(_("&File")), self._commands.file_commands
+        self._add(menu, N_("&Open…"), files.ask_open, keys=standard.Open, icon="open")
+        self._add(menu, N_("&Add rows…"), files.ask_append, keys="Ctrl+Shift+O", icon="add", project=True)
+        self._add(menu, N_("&Export…"), files.ask_export, keys="Ctrl+E", icon="export", project=True)
+        self._add(menu, N_("Save a &copy…"), files.ask_copy, keys="Ctrl+Shift+S", icon="save", project=True)
         self._add(menu, N_("Close &project"), controllers.projects.close_project, keys="Ctrl+W", project=True)
         menu.addSeparator()
         self._add(menu, N_("Try the &sample"), controllers.projects.open_sample, icon="play")
-        self._add(menu, N_("Se&ttings…"), self._commands.show_settings, keys="Ctrl+,", icon="settings")
+        self._add(menu, N_("Se&ttings…"), settings.show_settings, keys="Ctrl+,", icon="settings")
         self._add(menu, N_("&Quit"), self._window.close, keys="Ctrl+Q")
 
     def _build_edit(self) -> None:
@@ -236,7 +230,7 @@ class Menus(QObject):
         menu = self._menu(_("Revie&w"))
         self._add(menu, N_("Start &reviewing"), controllers.review.begin, icon="play", project=True)
         accept, similar = (
-            self._commands.ask_accept,
+            self._commands.review_commands.ask_accept,
             lambda: controllers.review.show_similar(controllers.navigation.current_row),
         )
         self._add(menu, N_("&Accept predictions…"), accept, keys="Ctrl+Return", icon="check", project=True)
@@ -269,7 +263,7 @@ class Menus(QObject):
         self._add(
             menu,
             N_("&Merge the selected labels…"),
-            self._commands.merge_labels,
+            self._commands.review_commands.merge_labels,
             keys="Ctrl+M",
             icon="merge",
             project=True,
@@ -281,7 +275,7 @@ class Menus(QObject):
         self._add(
             menu,
             N_("Import another a&nnotator's labels…"),
-            self._commands.ask_annotator,
+            self._commands.review_commands.ask_annotator,
             icon="import",
             project=True,
         )
@@ -307,13 +301,18 @@ class Menus(QObject):
             project=True,
         )
 
+    def _tick(self, action: QAction, is_on: Callable[[], bool], hint: str) -> None:
+        """Let ``action`` have a tick while ``is_on``, which settings decide."""
+        action.setCheckable(True)
+        action.setChecked(is_on())
+        action.setToolTip(hint)
+        self._controllers.preferences.settingsChanged.connect(lambda _: action.setChecked(is_on()))
+
     def _repeats(self, menu: QMenu, controllers: Controllers) -> None:
         """Whether rows come again in focus mode."""
         again = self._add(menu, N_("Check my consistenc&y"), controllers.repeats.toggle)
-        again.setCheckable(True)
-        again.setChecked(controllers.repeats.on)
-        again.setToolTip(_("Focus mode repeats 1 in 20 rows without your first label"))
-        controllers.preferences.settingsChanged.connect(lambda _: again.setChecked(controllers.repeats.on))
+        hint = _("Focus mode repeats 1 in 20 rows without your first label")
+        self._tick(again, lambda: controllers.repeats.on, hint)
 
     def _digits(self, menu: QMenu, controllers: Controllers) -> None:
         """Which label a digit means: one of two."""
@@ -379,7 +378,7 @@ class Menus(QObject):
         menu.addSeparator()
         group = QActionGroup(self)
         for mode, text in _THEMES:
-            choice = self._add(menu, text, self._theme_chooser(mode))
+            choice = self._add(menu, text, partial(self._commands.settings_commands.choose_theme, mode))
             choice.setCheckable(True)
             choice.setChecked(theme.mode == mode)
             group.addAction(choice)
@@ -388,12 +387,7 @@ class Menus(QObject):
         blind = self._add(
             menu, N_("&Blind mode"), controllers.navigation.toggle_blind, keys="Ctrl+B", project=True
         )
-        blind.setCheckable(True)
-        blind.setChecked(controllers.navigation.blind)
-        blind.setToolTip(_("Hide predictions while you label"))
-        controllers.preferences.settingsChanged.connect(
-            lambda _: blind.setChecked(controllers.navigation.blind)
-        )
+        self._tick(blind, lambda: controllers.navigation.blind, _("Hide predictions while you label"))
         menu.addSeparator()
         focus = self._add(menu, N_("Focus &mode"), self._commands.focus.toggle, keys="F9", project=True)
         focus.setCheckable(True)
@@ -405,27 +399,21 @@ class Menus(QObject):
         """Whether there is little room around things."""
         preferences = controllers.preferences
 
+        def is_compact() -> bool:
+            return bool(preferences.settings["density"] == "compact")
+
         def toggle() -> None:
-            compact = preferences.settings["density"] == "compact"
-            preferences.change_setting("density", "comfortable" if compact else "compact")
+            preferences.change_setting("density", "comfortable" if is_compact() else "compact")
 
         compact = self._add(menu, N_("Compact density"), toggle)
-        compact.setCheckable(True)
-        compact.setChecked(preferences.settings["density"] == "compact")
-        compact.setToolTip(_("Less room around buttons, fields and rows"))
-        preferences.settingsChanged.connect(
-            lambda _: compact.setChecked(preferences.settings["density"] == "compact")
-        )
+        self._tick(compact, is_compact, _("Less room around buttons, fields and rows"))
 
     def _opener(self, dialog: Callable[[Controllers, QWidget], QDialog]) -> Callable[[], object]:
         return lambda: open_dialog(dialog(self._controllers, self._window))
 
-    def _theme_chooser(self, mode: Mode) -> Callable[[], object]:
-        return lambda: self._commands.choose_theme(mode)
-
     def _build_help(self) -> None:
-        menu = self._menu(_("&Help"))
-        guide = self._add(menu, N_("User &guide"), self._commands.show_guide, keys="F1", icon="help")
+        menu, about = self._menu(_("&Help")), self._commands.help_commands
+        guide = self._add(menu, N_("User &guide"), about.show_guide, keys="F1", icon="help")
         guide.setObjectName(GUIDE_ACTION)
         self._add(
             menu,
@@ -436,7 +424,7 @@ class Menus(QObject):
         )
         self._add(menu, N_("Take the &tour"), self._commands.take_tour, icon="play")
         menu.addSeparator()
-        self._add(menu, N_("Copy &diagnostics"), self._commands.copy_diagnostics, icon="copy")
-        self._add(menu, N_("Open the &log folder"), self._commands.open_log_folder, icon="folder")
-        self._add(menu, N_("Lic&ences…"), self._commands.show_licences, icon="file")
-        self._add(menu, N_("&About SCE Desktop"), self._commands.show_about, icon="info")
+        self._add(menu, N_("Copy &diagnostics"), about.copy_diagnostics, icon="copy")
+        self._add(menu, N_("Open the &log folder"), about.open_log_folder, icon="folder")
+        self._add(menu, N_("Lic&ences…"), about.show_licences, icon="file")
+        self._add(menu, N_("&About SCE Desktop"), about.show_about, icon="info")
