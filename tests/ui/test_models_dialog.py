@@ -100,10 +100,10 @@ def test_it_begins_at_the_model_that_is_asked_for(
     dialog = wired(ModelsDialog, controllers)(kind=kind)
     qtbot.addWidget(dialog)
     dialog.show()
-    qtbot.waitUntil(lambda: dialog._chosen() == name)  # once it is in the list, which comes in parts
+    qtbot.waitUntil(lambda: dialog.models.chosen() == name)  # once it is in the list, which comes in parts
     choose(dialog, "all-MiniLM-L6-v2")
     controllers.models.changed.emit()
-    assert dialog._chosen() == "all-MiniLM-L6-v2"  # and then the user's choice stands
+    assert dialog.models.chosen() == "all-MiniLM-L6-v2"  # and then the user's choice stands
     qtbot.waitUntil(
         lambda: not controllers.workspace.workers.files.busy and not controllers.workspace.workers.fetch.busy
     )

@@ -10,11 +10,9 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QHBoxLayout,
-    QHeaderView,
     QLabel,
     QLineEdit,
     QPushButton,
-    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
@@ -23,28 +21,25 @@ from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.model_store import ModelStore
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.scoring import Scorer
-from sce_desktop.controllers.words import progress_text, share_done
+from sce_desktop.controllers.words import progress_text
 from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import ModelKind
-from sce_desktop.core.text import size_text
-from sce_desktop.tasks.scoring.models import default_of
-from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, flat_list, open_dialog, problem_label
-from sce_desktop.ui.kit.icons import icon, set_icon
+from sce_desktop.ui.kit.dialog_parts import ask_folder, dialog_column, open_dialog, problem_label
+from sce_desktop.ui.kit.icons import set_icon
 from sce_desktop.ui.kit.motion import ProgressBar
-from sce_desktop.ui.kit.theme import SPACE_S, font, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 from sce_desktop.ui.models.model_questions import CodeQuestion, FetchQuestion, RemoveQuestion
+from sce_desktop.ui.models.models_list import ModelsList
 
 if TYPE_CHECKING:
-    from sce_desktop.core.models import Entry, Known
+    from sce_desktop.core.models import Known
 
-PARTS = {"sce": _("SCE"), "similarity": _("Similarity"), "llm": _("LLM")}
 _USES = {"sce": _("Score with it"), "similarity": _("Use for similarity"), "llm": _("Use as the LLM")}
 _PLAYS = {
     "sce": _("Scores texts against the labels."),
     "similarity": _("Embeds texts: for the similarity baseline, or as the base of a new SCE (pretrain)."),
     "llm": _("Predicts labels from a prompt: for the LLM baseline."),
 }
-_NAME = Qt.ItemDataRole.UserRole
 
 
 class ModelsDialog(QDialog):
@@ -65,18 +60,14 @@ class ModelsDialog(QDialog):
         super().__init__(parent)
         self._scorer = scorer
         self._preferences = preferences
-        self._kind = kind  # until there is one in the list, or the user has chosen another
         self._store = models
         self._waiting: Job | None = None  # a question about a model that the dialog waits for
         self._folder = Path()  # that it asks about
         self.setWindowTitle(_("Models"))
         self.setAccessibleName(_("Models"))
-        self.list = flat_list(_("Models"), (_("Model"), _("Type"), _("Size"), _("Licence"), ""))
-        self.list.header().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.list.header().setSectionResizeMode(4, QHeaderView.ResizeMode.Stretch)
-        self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.models = ModelsList(models, kind, self)
+        self.list = self.models.tree
         self.list.currentItemChanged.connect(self._show_chosen)
-        self.list.itemPressed.connect(self._on_pressed)
         layout = dialog_column(self)
         layout.addWidget(self.list, 1)
         layout.addLayout(self._details())
@@ -171,24 +162,7 @@ class ModelsDialog(QDialog):
     @Slot()
     def show_models(self) -> None:
         """Draw the list again; the selection stays."""
-        chosen = self._chosen()
-        self.list.blockSignals(True)
-        self.list.clear()
-        for title, models in (
-            (_("Installed"), self._store.installed),
-            (_("Available"), self._store.available),
-        ):
-            if models:
-                self._heading(title)
-            for model in models:
-                self._line(model)
-        self.list.blockSignals(False)
-        items = [self.list.topLevelItem(i) for i in range(self.list.topLevelItemCount())]
-        named = [item for item in items if item is not None and item.data(0, _NAME)]
-        same = next((item for item in named if item.data(0, _NAME) == chosen), None)
-        asked = self._item_of_kind(named)
-        if named:
-            self.list.setCurrentItem(asked or same or named[0])
+        self.models.show_models()
         problems = [
             _("{device}: {problem}.", device=one.description, problem=one.problem)
             for one in self._scorer.devices
@@ -199,80 +173,9 @@ class ModelsDialog(QDialog):
         )
         self._show_chosen()
 
-    def _item_of_kind(self, items: list[QTreeWidgetItem]) -> QTreeWidgetItem | None:
-        """The line at which the dialog begins, once it is there; the list comes in parts."""
-        if self._kind is None:
-            return None
-        kinds: dict[str, ModelKind] = {one.name: one.kind for one in self._store.available}
-        kinds |= {one.name: one.kind for one in self._store.installed}
-        found = [item for item in items if kinds.get(item.data(0, _NAME)) == self._kind]
-        if not found:
-            return None
-        default = default_of(self._kind)
-        self._kind = None
-        return next((item for item in found if item.data(0, _NAME) == default), found[0])
-
-    @Slot()
-    def _on_pressed(self) -> None:
-        self._kind = None
-
-    def _heading(self, title: str) -> None:
-        item = QTreeWidgetItem([title])
-        item.setFlags(Qt.ItemFlag.NoItemFlags)
-        item.setFont(0, font("heading"))
-        self.list.addTopLevelItem(item)
-        item.setFirstColumnSpanned(True)
-
-    def _line(self, model: Entry | Known) -> None:
-        free = getattr(model, "free", None)
-        if free is None:  # an installed one: its terms are known if it goes by name
-            known = next((one for one in self._store.known if one.name == model.name), None)
-            free = known is None or known.free
-        licence = model.licence or _("not stated")
-        if not free:
-            licence = _("{licence}, not for commercial use", licence=licence)
-        item = QTreeWidgetItem(
-            [
-                model.name,
-                "" if getattr(model, "problem", "") else PARTS[model.kind],
-                size_text(model.size),
-                licence,
-                self._state(model),
-            ]
-        )
-        item.setData(0, _NAME, model.name)
-        item.setTextAlignment(2, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
-        if not free:
-            item.setIcon(3, icon("warning", "warn"))
-        if getattr(model, "problem", ""):
-            item.setIcon(4, icon("error", "warn"))
-        for column in (0, 3, 4):
-            item.setToolTip(column, item.text(column))
-        self.list.addTopLevelItem(item)
-
-    def _state(self, model: Entry | Known) -> str:
-        """The state of a model now, in few words."""
-        store = self._store
-        if (job := store.jobs.get(model.name)) is not None:
-            return share_done(job) or _("In progress…")
-        if (entry := store.entry(model.name)) is None:
-            begun = store.begun.get(model.name, 0)
-            return _("{size} downloaded", size=size_text(begun)) if begun else ""
-        if entry.problem:
-            return _("Damaged")
-        if model.name in store.notes and not store.notes[model.name][1]:
-            return _("Problem")
-        if store.in_use(model.name):
-            return _("In use")
-        return _("Comes with the program") if entry.bundled else ""
-
-    def _chosen(self) -> str:
-        item = self.list.currentItem()
-        return str(item.data(0, _NAME) or "") if item is not None else ""
-
     @Slot()
     def _show_chosen(self) -> None:
-        name, store = self._chosen(), self._store
+        name, store = self.models.chosen(), self._store
         entry = store.entry(name)
         known = next((one for one in store.known if one.name == name), None)
         job = store.jobs.get(name)
@@ -317,18 +220,14 @@ class ModelsDialog(QDialog):
 
     @Slot(object, object, object)
     def _on_progressed(self, _done: int, _total: int | None, _stage: str) -> None:
-        job = self._store.jobs.get(self._chosen())
+        job = self._store.jobs.get(self.models.chosen())
         if job is None:
             return
         self.bar.setRange(0, 1000 if job.total else 0)
         if job.total:
             self.bar.setValue(int(1000 * job.done / job.total))
         self.outcome.setText(progress_text(job))
-        if (item := self.list.currentItem()) is not None:
-            model = self._store.entry(self._chosen()) or next(
-                (one for one in self._store.known if one.name == self._chosen()), None
-            )
-            item.setText(4, self._state(model) if model is not None else "")
+        self.models.show_state()
 
     @Slot()
     def _show_offline(self) -> None:
@@ -344,7 +243,7 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _use(self) -> None:
-        entry = self._store.entry(self._chosen())
+        entry = self._store.entry(self.models.chosen())
         if entry is None:
             return
         if entry.kind == "sce":
@@ -354,23 +253,23 @@ class ModelsDialog(QDialog):
 
     @Slot()
     def _check(self) -> None:
-        self._store.verify(self._chosen())
+        self._store.verify(self.models.chosen())
 
     @Slot()
     def _cancel(self) -> None:
-        if (job := self._store.jobs.get(self._chosen())) is not None:
+        if (job := self._store.jobs.get(self.models.chosen())) is not None:
             job.cancel()
 
     @Slot()
     def _ask_remove(self) -> None:
-        entry = self._store.entry(self._chosen())
+        entry = self._store.entry(self.models.chosen())
         if entry is not None and not self._store.in_use(entry.name):
             question = open_dialog(RemoveQuestion(entry.name, entry.size, self))
             question.accepted.connect(lambda: self._store.remove(entry.name))
 
     @Slot()
     def _ask_get(self) -> None:
-        known = next((one for one in self._store.available if one.name == self._chosen()), None)
+        known = next((one for one in self._store.available if one.name == self.models.chosen()), None)
         if known is not None:
             self._ask_terms(known)
 
