@@ -25,7 +25,7 @@ from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.ui.discover.clusters_list import ClustersList
 from sce_desktop.ui.discover.clusters_model import ClustersModel
 from sce_desktop.ui.discover.typical_rows import TypicalRows
-from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number
+from sce_desktop.ui.kit.dialog_parts import dialog_column, indent_number, primary_and_cancel
 from sce_desktop.ui.kit.fields import ComboBox, SpinBox
 from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
@@ -124,16 +124,10 @@ class DiscoverDialog(ProjectDialog):
         return line
 
     def _buttons(self) -> QDialogButtonBox:
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
         self.add_button = QPushButton(_("Add"))
         self.add_button.setToolTip(_("Add the accepted labels (Ctrl+Enter)"))
         self.add_button.setAutoDefault(False)
-        set_role(self.add_button, "primary")
-        buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
-        return buttons
+        return primary_and_cancel(self, self.add_button)
 
     # --- clustering ----------------------------------------------------------------------------------------
 

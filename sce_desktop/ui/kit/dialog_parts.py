@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QMessageBox,
+    QPushButton,
     QToolButton,
     QTreeView,
     QTreeWidget,
@@ -169,6 +170,17 @@ def ok_and_cancel(dialog: QDialog) -> QDialogButtonBox:
     ok.setAccessibleName(_("OK"))
     set_role(ok, "primary")
     buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons
+
+
+def primary_and_cancel(dialog: QDialog, primary: QPushButton) -> QDialogButtonBox:
+    """Return Cancel and ``primary``, which does what ``dialog`` is for, connected to reject and accept."""
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
+    set_role(primary, "primary")
+    buttons.addButton(primary, QDialogButtonBox.ButtonRole.AcceptRole)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
     return buttons

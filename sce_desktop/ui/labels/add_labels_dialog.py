@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
     QComboBox,
-    QDialogButtonBox,
     QLabel,
     QListWidget,
     QListWidgetItem,
@@ -24,7 +23,7 @@ from sce_desktop.controllers.words import step_text
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.i18n import _, ngettext
-from sce_desktop.ui.kit.dialog_parts import dialog_column
+from sce_desktop.ui.kit.dialog_parts import dialog_column, primary_and_cancel
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import px, set_role
@@ -68,13 +67,8 @@ class AddLabelsDialog(ProjectDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.itemChanged.connect(self._show_count)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
         self.add_button = QPushButton(_("Add"))
-        set_role(self.add_button, "primary")
-        buttons.addButton(self.add_button, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons = primary_and_cancel(self, self.add_button)
         layout = dialog_column(self)
         for widget in (self.column, self.words, self.list, buttons):
             layout.addWidget(widget)
