@@ -40,8 +40,8 @@ def settle(qtbot: QtBot, dialog: ImportDialog) -> None:
     """Wait until the table is looked at and counted, or cannot be."""
     qtbot.waitUntil(
         lambda: (
-            (dialog._preview_job is None or not dialog._preview_job.active)
-            and (dialog._scanning is None or not dialog._scanning.active)
+            (dialog.reader.look_job is None or not dialog.reader.look_job.active)
+            and (dialog.reader.count_job is None or not dialog.reader.count_job.active)
         )
     )
 
@@ -54,12 +54,12 @@ def choose(combo: QComboBox, value: object) -> None:
 
 
 def headers(dialog: ImportDialog) -> list[str]:
-    columns = range(dialog.model.columnCount())
-    return [dialog.model.headerData(column, Qt.Orientation.Horizontal) for column in columns]
+    columns = range(dialog.table.preview.columnCount())
+    return [dialog.table.preview.headerData(column, Qt.Orientation.Horizontal) for column in columns]
 
 
 def column(dialog: ImportDialog, place: int) -> list[str]:
-    return [dialog.model.index(row, place).data() for row in range(dialog.model.rowCount())]
+    return [dialog.table.preview.index(row, place).data() for row in range(dialog.table.preview.rowCount())]
 
 
 def check(dialog: ImportDialog, *places: int) -> None:
@@ -181,7 +181,7 @@ def test_delimiter_header_and_quotes_are_changed_live(
     choose(dialog.reading.delimiter, ";")
     dialog.reading.header_row.setValue(0)
     settle(qtbot, dialog)
-    assert dialog.model.rowCount() == 3
+    assert dialog.table.preview.rowCount() == 3
     assert dialog.reading.header_row.text() == "None"
     choose(dialog.reading.quoting, False)
     settle(qtbot, dialog)
@@ -209,15 +209,15 @@ def test_problems_are_listed_and_quotes_can_be_text(
 
 def test_a_newer_request_supersedes_the_older(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
     dialog = show(qtbot, controllers, parcels, wait=False)
-    first = dialog._preview_job
+    first = dialog.reader.look_job
     heard: list[object] = []
     assert first is not None
     first.finished.connect(heard.append)
     dialog.reading.quotes_as_text()
     settle(qtbot, dialog)
     assert heard == []
-    assert dialog._look is not None
-    assert dialog._look.preview.options.quoting is False
+    assert dialog.reader.look is not None
+    assert dialog.reader.look.preview.options.quoting is False
 
 
 def test_sheets_are_offered(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_sheets_are_offered(qtbot: QtBot, controllers: Controllers, tmp_path: Pa
 
 def test_marks_say_why(qtbot: QtBot, controllers: Controllers, parcels: Path) -> None:
     dialog = show(qtbot, controllers, parcels)
-    assert [dialog.model.mark(row) for row in range(5)] == [
+    assert [dialog.table.preview.mark(row) for row in range(5)] == [
         "",
         "No text: kept, but never scored",
         "",
@@ -258,7 +258,7 @@ def test_long_cells_and_tags_are_shown_plainly(
     path.write_text(f"text\n{'word ' * 60000}\n<b>ok</b>\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path)
     assert len(column(dialog, 0)[0]) == 300
-    tip = dialog.model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
+    tip = dialog.table.preview.index(1, 0).data(Qt.ItemDataRole.ToolTipRole)
     assert tip == "<qt>&lt;b&gt;ok&lt;/b&gt;</qt>"
 
 
@@ -575,7 +575,7 @@ def test_new_rows_are_counted_before_they_are_added(
     path.write_text("ref,text\n9,Two days late\n10,Lost\n", encoding="utf-8")
     dialog = show(qtbot, controllers, path, append=True)
     assert dialog.facts.texts()[0] == "1 new row. 1 row repeats a text of the project (added too)."
-    assert dialog.model.mark(0) == "The project already has this text"
+    assert dialog.table.preview.mark(0) == "The project already has this text"
     assert dialog.import_button.text() == "Add 2 rows"
     with qtbot.waitSignal(controllers.workspace.rowsChanged):
         dialog.accept()
@@ -702,11 +702,11 @@ def test_closing_while_it_counts_stops_the_count(
 
     monkeypatch.setattr(scan, "scan_table", endless)
     dialog = show(qtbot, controllers, parcels, wait=False)
-    qtbot.waitUntil(lambda: dialog._scanning is not None and dialog._scanning.done > 0)
+    qtbot.waitUntil(lambda: dialog.reader.count_job is not None and dialog.reader.count_job.done > 0)
     assert "counting" in dialog.facts.headline.text()
     assert dialog.facts.bar.isVisible()
     assert dialog.import_button.isEnabled()  # nobody has to wait for the count
-    job = dialog._scanning
+    job = dialog.reader.count_job
     dialog.reject()
     assert job is not None
     qtbot.waitUntil(lambda: not job.active, timeout=2000)

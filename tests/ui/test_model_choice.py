@@ -130,10 +130,10 @@ def test_a_choice_in_the_dialog_stays_and_is_reported_what_it_means(
     told = " ".join(dialog.facts.texts())
     assert "1 row in Cyrillic script, which sce-mini cannot read." in told
     assert "About 80% of the rows are in German, which sce-mini cannot read." in told
-    assert dialog.model.mark(4) == "sce-mini cannot read Cyrillic script"
+    assert dialog.table.preview.mark(4) == "sce-mini cannot read Cyrillic script"
     choose(dialog.scored_by.models, "sce-multi")
     assert not any("cannot read" in sentence for sentence in dialog.facts.texts())
-    assert dialog.model.mark(4) == ""
+    assert dialog.table.preview.mark(4) == ""
     choose(dialog.scored_by.models, "sce-mini")
     dialog._on_columns()  # counted again
     settle(qtbot, dialog)

@@ -45,7 +45,7 @@ def _from_import_to_export(studio: Studio, name: str, delimiter: str) -> None:
         columns.label_column.setCurrentText(gold)
         columns.label_column.activated.emit(columns.label_column.currentIndex())
         columns.use.setCurrentIndex(1)
-        studio.until(lambda: dialog._scan is not None)
+        studio.until(lambda: dialog.reader.scan is not None)
         studio.shot(f"{name}-import", dialog)
         dialog.accept()
     studio.until(lambda: controllers.workspace.project is not None and controllers.workspace.labels)

@@ -52,7 +52,7 @@ def imports(studio: Studio) -> None:
         columns.label_column.setCurrentText("gold")
         columns.label_column.activated.emit(columns.label_column.currentIndex())
         columns.use.setCurrentIndex(1)
-        studio.until(lambda: dialog._scan is not None)
+        studio.until(lambda: dialog.reader.scan is not None)
         studio.shot("import-gold", dialog)
     wide = studio.home / "Thirty columns.csv"
     lines = [[f"column {n}" for n in range(30)], *([text] * 30 for text in texts)]
@@ -66,7 +66,7 @@ def imports(studio: Studio) -> None:
         columns.label_column.setCurrentIndex(8)
         columns.label_column.activated.emit(8)
         columns.use.setCurrentIndex(1)
-        studio.until(lambda: dialog._scan is not None)
+        studio.until(lambda: dialog.reader.scan is not None)
         studio.shot("import-wide", dialog)
     wrong = studio.home / "archive.csv"
     wrong.write_bytes(b"PK\x03\x04" + bytes(range(256)) * 20)
@@ -106,10 +106,10 @@ def adding(studio: Studio) -> None:
         csv.writer(file).writerows([("ticket", "message"), *rows])
     studio.window.file_commands.show_import(more, append=True)
     dialog = studio.window.findChildren(ImportDialog)[-1]
-    studio.until(lambda: dialog._scan is not None)
+    studio.until(lambda: dialog.reader.scan is not None)
     dialog.columns.label_column.setCurrentIndex(1)
     dialog.columns.changed.emit()
-    studio.until(lambda: dialog._scan is not None)
+    studio.until(lambda: dialog.reader.scan is not None)
     studio.rest(0.3)
     studio.shot("add-rows", dialog)
     dialog.reject()

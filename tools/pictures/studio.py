@@ -142,7 +142,7 @@ class Studio:
 
         self.window.open_path(path)
         dialog = self.window.findChildren(ImportDialog)[-1]
-        self.until(lambda: dialog.unread.text() or dialog._scan is not None)
+        self.until(lambda: dialog.unread.text() or dialog.reader.scan is not None)
         self.rest(0.2)
         yield dialog
         dialog.reject()

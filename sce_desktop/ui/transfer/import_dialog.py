@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtWidgets import (
-    QDialogButtonBox,
     QHBoxLayout,
     QLabel,
     QPushButton,
-    QTableView,
     QVBoxLayout,
     QWidget,
 )
 
 from sce_desktop.controllers import table_work
 from sce_desktop.controllers.edits import Edits
-from sce_desktop.controllers.in_worker import in_worker
-from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.label_edits import MergeOnOpen
 from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.projects import Projects
@@ -30,28 +25,25 @@ from sce_desktop.core.choices import ImportChoices
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.core.limits import MAX_LABELS
-from sce_desktop.core.quoting import quoted_names
-from sce_desktop.ui.kit.dialog_parts import dialog_column
-from sce_desktop.ui.kit.directed_cells import DirectedCells
+from sce_desktop.ui.kit.dialog_parts import dialog_column, primary_and_cancel
 from sce_desktop.ui.kit.plain_label import unbroken
-from sce_desktop.ui.kit.preview_model import PreviewModel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
-from sce_desktop.ui.kit.theme import ROW_HEIGHTS, SPACE_L, SPACE_M, SPACE_S, px, set_role
+from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
 from sce_desktop.ui.transfer.doubts_pane import DoubtsPane
 from sce_desktop.ui.transfer.import_facts import FactsPane
 from sce_desktop.ui.transfer.import_forms import ColumnsForm
 from sce_desktop.ui.transfer.import_model import ModelForm
 from sce_desktop.ui.transfer.import_side import ImportSide
 from sce_desktop.ui.transfer.import_target import TargetForm, heading
+from sce_desktop.ui.transfer.preview_table import PreviewTable
 from sce_desktop.ui.transfer.reading_form import ReadingForm
+from sce_desktop.ui.transfer.table_reader import TableReader
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.table_work import Look
     from sce_desktop.tasks.tables.scan import TableScan
 
 _NOT_TEXT = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".parquet", ".pq", ".gz", ".qdpx", ".qde")
-
-_LEAST_TEXT = 240  # pixels of the text's column
 
 
 class ImportDialog(ProjectDialog):
@@ -83,13 +75,13 @@ class ImportDialog(ProjectDialog):
         self._projects = projects
         self._scorer = scorer
         self._path = path
-        self._look: Look | None = None
-        self._scan: TableScan | None = None
-        self._preview_job: Job | None = None
-        self._scanning: Job | None = None
-        self._failure = ""
-        self._wanted: list[int] = []  # widths of the preview's columns
+        self.reader = TableReader(workspace, path, self)
         self._build(append)
+        self.reader.looked.connect(self._on_look)
+        self.reader.unreadable.connect(self._on_unreadable)
+        self.reader.progressed.connect(self.facts.show_progress)
+        self.reader.counted.connect(self._on_counted)
+        self.reader.uncountable.connect(self._on_uncountable)
         self.message.setText(message)
         self.message.setVisible(bool(message))
         self.resize(px(980), px(720))
@@ -130,21 +122,7 @@ class ImportDialog(ProjectDialog):
         self.side = ImportSide(groups, self.columns)
         self._show_forms(False)
 
-        self.model = PreviewModel(self)
-        self.table = QTableView()
-        self.table.setTabKeyNavigation(False)
-        self.table.setAccessibleName(_("Preview of the table"))
-        self.table.setModel(self.model)
-        self.table.setItemDelegate(DirectedCells(self.table))
-        self.table.setEditTriggers(QTableView.EditTrigger.NoEditTriggers)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        self.table.setWordWrap(False)
-        self.table.verticalHeader().setDefaultSectionSize(px(ROW_HEIGHTS["compact"]))
-        self.table.verticalHeader().setSectionResizeMode(self.table.verticalHeader().ResizeMode.Fixed)
-        self.table.horizontalHeader().setHighlightSections(False)
-        self.table.horizontalHeader().setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.table.horizontalHeader().setMinimumSectionSize(px(64))
-        self.table.viewport().installEventFilter(self)
+        self.table = PreviewTable()
         self.unread = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignCenter)
         self.unread.setTextFormat(Qt.TextFormat.PlainText)
         self.unread.setAccessibleName(_("Why the file cannot be read"))
@@ -168,13 +146,8 @@ class ImportDialog(ProjectDialog):
         middle.setSpacing(px(SPACE_L))
         middle.addWidget(self.side)
         middle.addLayout(right, 1)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-        buttons.button(QDialogButtonBox.StandardButton.Cancel).setAccessibleName(_("Cancel"))
         self.import_button = QPushButton(_("Import"))
-        set_role(self.import_button, "primary")
-        buttons.addButton(self.import_button, QDialogButtonBox.ButtonRole.AcceptRole)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons = primary_and_cancel(self, self.import_button)
         foot = QHBoxLayout()
         foot.addWidget(self.problem, 1)
         foot.addWidget(buttons)
@@ -202,50 +175,41 @@ class ImportDialog(ProjectDialog):
 
     def _obstacle(self) -> str:
         """Why the table cannot be imported as things stand, in one sentence; empty if it can."""
-        if self._failure:
-            return self._failure
-        if self._look is None:
+        look, scan = self.reader.look, self.reader.scan
+        if self.reader.failure:
+            return self.reader.failure
+        if look is None:
             return ""
-        counted = self._scan.rows if self._scan is not None else len(self._look.preview.rows)
-        if not counted:
+        if not (scan.rows if scan is not None else len(look.preview.rows)):
             return _("The table has no rows to import.")
         if room := self._room[0]:
             return room
-        if self._scan is not None and self._scan.label_values > MAX_LABELS:
+        if scan is not None and scan.label_values > MAX_LABELS:
             return _(
                 "The label column has more than {limit} different values: choose a column of labels.",
                 limit=number(MAX_LABELS),
             )
-        project = self._workspace.project
-        if self.target.append and project is not None:
-            columns = self._look.preview.columns
-            if project.row_count() and columns != project.columns:
-                return _difference(columns, project.columns)
-            return ""
-        if not self.columns.text_columns:
+        if self.target.project is None and not self.columns.text_columns:
             return _("Choose the text column.")
-        return self.target.obstacle()
+        return self.target.obstacle(look.preview.columns)
 
     @property
     def _room(self) -> tuple[str, str]:
         """Why the table does not fit on the disk where it goes, and what it takes there if that is much."""
-        if self._look is None:
+        look, scan = self.reader.look, self.reader.scan
+        if look is None:
             return "", ""
-        project = self._workspace.project
-        folder = self.target.project_path.parent
-        if self.target.append and project is not None:
-            folder = project.path.parent
-        rows = self._scan.rows if self._scan is not None else None
+        rows = scan.rows if scan is not None else None
         labelled = self.columns.label is not None
-        return table_work.import_room(self._look.preview, rows, folder, labelled=labelled)
+        return table_work.import_room(look.preview, rows, self.target.folder, labelled=labelled)
 
     @Slot()
     def _show_state(self) -> None:
         obstacle = self._obstacle()
         self.problem.setText("" if obstacle == self.unread.text() else unbroken(obstacle))
-        self.import_button.setEnabled(self._look is not None and not obstacle)
-        counted = self._scan is not None and not self._failure
-        some = self._scan.rows if counted and self._scan is not None else 0
+        self.import_button.setEnabled(self.reader.look is not None and not obstacle)
+        scan = self.reader.scan
+        some = scan.rows if scan is not None and not self.reader.failure else 0
         if self.target.append:
             text = ngettext("Add {count} row", "Add {count} rows", some) if some else _("Add")
         else:
@@ -258,55 +222,40 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _look_again(self) -> None:
         """Read the head of the table with the options of now, in place of what is being read."""
-        drop(self._preview_job)
-        drop(self._scanning)
-        self._scan = None
-        self._preview_job = self._workspace.workers.reads.submit(
-            table_work.look,
-            self._path,
-            self.reading.options,
-            (str(self._preferences.settings["model"]), self._scorer.base),
-            title=_("Reading {file}", file=self._path.name),
-            first=True,
-            quiet=True,
-        )
-        self._preview_job.finished.connect(self._on_look)
-        self._preview_job.failed.connect(self._on_failed)
+        models = str(self._preferences.settings["model"]), self._scorer.base
+        self.reader.read(self.reading.options, models)
         self.import_button.setEnabled(False)
-        if self._look is None:
+        if self.reader.look is None:
             self.kind.setText(_("Loading…"))
 
     @Slot(object)
     def _on_look(self, look: Look) -> None:
-        self._look, self._failure = look, ""
         preview = look.preview
         self._show_forms(True)
         self._show_unread("")
         self.kind.setText(preview.kind)
         self.scored_by.show_models(look.models)
-        self.model.show_preview(preview)
+        self.table.preview.show_preview(preview)
         self.reading.show_preview(preview)
         self.doubts.show_doubts(preview.doubts)
         self._show_columns()
         self._on_columns()
-        self._size_columns()
+        self.table.size_columns()
 
     def _show_columns(self) -> None:
-        assert self._look is not None
-        project = self._workspace.project
-        fixed = None
-        if self.target.append and project is not None and project.row_count():
-            fixed = project.text_columns if project.columns == self._look.preview.columns else ()
-        self.columns.show_look(self._look, fixed)
+        assert self.reader.look is not None
+        project, fixed = self.target.project, None
+        if project is not None and project.row_count():
+            fixed = project.text_columns if project.columns == self.reader.look.preview.columns else ()
+        self.columns.show_look(self.reader.look, fixed)
 
     @Slot(object)
-    def _on_failed(self, error: object) -> None:
-        self._failure = str(error)
+    def _on_unreadable(self, sentence: str) -> None:
         self.kind.setText("")
-        self.model.show_preview(None)
-        self._show_unread(self._failure)
+        self.table.preview.show_preview(None)
+        self._show_unread(sentence)
         self.doubts.show_doubts(())
-        if self._look is None and self._path.suffix.lower() not in _NOT_TEXT:
+        if self.reader.look is None and self._path.suffix.lower() not in _NOT_TEXT:
             for widget in self._forms[:2]:
                 widget.show()
             self.reading.show_unread()
@@ -316,110 +265,60 @@ class ImportDialog(ProjectDialog):
     @Slot()
     def _on_columns(self) -> None:
         """Mark the columns that were chosen and count the table again."""
-        drop(self._scanning)
-        self._scanning = self._scan = None
+        self.reader.forget_count()
         self.scored_by.propose(None)
-        if self._look is None:
+        if self.reader.look is None:
             return
         text = self.columns.text_columns
-        self.model.set_columns(text, self.columns.label, self.columns.data_width)
+        self.table.set_columns(text, self.columns.label, self.columns.data_width)
         self.columns.show_scan(None)
-        preview = self._look.preview
+        preview = self.reader.look.preview
         self._show_state()
         if not text or (self.target.append and self._obstacle()) or self._room[0]:
             self.facts.clear()
             return
         self.facts.show_counting(preview.estimated_rows, preview.problems, preview.problem_count)
-        project = self._workspace.project if self.target.append else None
-        scan = partial(
-            in_worker("sce_desktop.tasks.tables.scan", "scan_table"),
-            self._path,
-            text_columns=text,
-            label_column=self.columns.label,
-            lists=self.columns.lists,
-            project=project,
-            options=preview.options.settled,
-            get_it=table_work.DOWNLOAD_IN_WINDOW,
-        )
-        title = _("Counting {file}", file=self._path.name)
-        if project is not None:
-            self._scanning = self._workspace.submit(scan, title=title, quiet=True, notify_failure=False)
-        else:
-            self._scanning = self._workspace.workers.files.submit(scan, title=title, quiet=True)
-        self._scanning.progressed.connect(self._on_scan_progress)
-        self._scanning.finished.connect(self._on_scan)
-        self._scanning.failed.connect(self._on_scan_failed)
-
-    @Slot(object, object, object)
-    def _on_scan_progress(self, done: int, total: int | None, _stage: str) -> None:
-        self.facts.show_progress(done, total)
+        self.reader.count(text, self.columns.label, lists=self.columns.lists, project=self.target.project)
 
     @Slot(object)
-    def _on_scan(self, scan: TableScan) -> None:
-        self._scan = scan
+    def _on_counted(self, scan: TableScan) -> None:
         self.scored_by.propose(scan.choice)
         self._on_model()
         if any(problem.option == "escape" for problem in scan.problems):
             self.reading.offer_escape()
         self.columns.show_scan(scan)
-        self.model.set_known(scan.known_head)
+        self.table.preview.set_known(scan.known_head)
         self._show_state()
 
     @property
-    def _reader(self) -> tuple[str, Reads]:
+    def _model_and_reads(self) -> tuple[str, Reads]:
         """The model that is to score the rows, and what it reads."""
         if not self.target.append:
             return self.scored_by.model, self.scored_by.reads
         name = self._scorer.base
-        models = self._look.models if self._look is not None else {}
+        models = self.reader.look.models if self.reader.look is not None else {}
         return Path(name).name or name, models.get(name, READS_ALL)
 
     @Slot()
     def _on_model(self) -> None:
         """Say what the model cannot read."""
-        model, reads = self._reader
-        self.model.set_model(model, reads.scripts)
-        if self._scan is not None:
+        model, reads = self._model_and_reads
+        self.table.preview.set_model(model, reads.scripts)
+        if self.reader.scan is not None:
             append, lists = self.target.append, self.columns.lists
             self.facts.show_scan(
-                self._scan, append=append, lists=lists, model=model, reads=reads, room=self._room[1]
+                self.reader.scan, append=append, lists=lists, model=model, reads=reads, room=self._room[1]
             )
 
-    @Slot(object)
-    def _on_scan_failed(self, error: object) -> None:
-        self._failure = str(error)
+    @Slot()
+    def _on_uncountable(self) -> None:
         self.facts.clear()
         self._show_state()
 
-    def _size_columns(self) -> None:
-        """Give the other columns what they need, within limits, and the text what they leave."""
-        self.table.resizeColumnsToContents()
-        header, text = self.table.horizontalHeader(), self.columns.text_columns
-        self._wanted = [
-            min(header.sectionSize(column) + px(SPACE_S), px(420) if column in text else px(170))
-            for column in range(self.model.columnCount())
-        ]
-        self._spread()
-
-    def _spread(self) -> None:
-        if not self._wanted or len(self._wanted) != self.model.columnCount():
-            return
-        spare = self.table.viewport().width() - sum(self._wanted)
-        widest = next(iter(self.columns.text_columns), len(self._wanted) - 1)
-        spare = max(spare, min(0, px(_LEAST_TEXT) - self._wanted[widest]))  # of Arabic the end would be seen
-        for column, width in enumerate(self._wanted):
-            self.table.horizontalHeader().resizeSection(column, width + spare * (column == widest))
-
-    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Leave no place beside the preview empty."""
-        if event.type() is QEvent.Type.Resize:
-            self._spread()
-        return super().eventFilter(watched, event)
-
     @Slot()
     def _on_target(self) -> None:
-        self._show_forms(self._look is not None)
-        if self._look is not None:
+        self._show_forms(self.reader.look is not None)
+        if self.reader.look is not None:
             self._show_columns()
         self._on_model()
         self._on_columns()
@@ -436,12 +335,13 @@ class ImportDialog(ProjectDialog):
 
     def accept(self) -> None:
         """Hand the choices over and go; the status bar shows the import."""
-        if self._look is None or self._obstacle():
+        look, scan = self.reader.look, self.reader.scan
+        if look is None or self._obstacle():
             return
-        groups = self._scan.alike if self._scan is not None and self.columns.merge.isChecked() else ()
+        groups = scan.alike if scan is not None and self.columns.merge.isChecked() else ()
         choices = ImportChoices(
             self._path,
-            self._look.preview.options.settled,
+            look.preview.options.settled,
             self.columns.text_columns,
             label_column=self.columns.label,
             as_gold=self.columns.as_gold,
@@ -452,7 +352,7 @@ class ImportDialog(ProjectDialog):
             model=self.scored_by.model,
             model_chosen=self.scored_by.chosen,
         )
-        drop(self._scanning)
+        self.reader.forget_count()
         merge = (
             MergeOnOpen(self._workspace, self._edits, self.target.project_path, groups) if groups else None
         )
@@ -463,29 +363,5 @@ class ImportDialog(ProjectDialog):
 
     def reject(self) -> None:
         """Stop reading and go."""
-        drop(self._preview_job)
-        drop(self._scanning)
+        self.reader.stop()
         super().reject()
-
-
-def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:
-    """How the columns of a table differ from those of the project that it would be added to."""
-    missing = [name for name in wanted if name not in columns]
-    extra = [name for name in columns if name not in wanted]
-    if missing and extra:
-        return _(
-            "Columns differ from the project. Missing: {missing}. Extra: {extra}. Import as a new project.",
-            missing=quoted_names(missing, 3),
-            extra=quoted_names(extra, 3),
-        )
-    if missing:
-        return _(
-            "Columns differ from the project. Missing: {missing}. Import as a new project.",
-            missing=quoted_names(missing, 3),
-        )
-    if extra:
-        return _(
-            "Columns differ from the project. Extra: {extra}. Import as a new project.",
-            extra=quoted_names(extra, 3),
-        )
-    return _("Columns are in another order than in the project. Import as a new project.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
@@ -198,6 +198,7 @@ class FactsPane(QWidget):
         self._show_sentences([])
         self._show_problems(problems, count)
 
+    @Slot(object, object)
     def show_progress(self, done: int, total: int | None) -> None:
         """Show how far counting is."""
         if total:

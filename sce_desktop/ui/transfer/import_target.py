@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QButtonGroup, QLabel, QLineEdit, QRadioButton, QVBoxLayout, QWidget
@@ -12,7 +13,11 @@ from sce_desktop.controllers.preferences import Preferences
 from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.i18n import _
 from sce_desktop.core.names import MOST_NAME
+from sce_desktop.core.quoting import quoted_names
 from sce_desktop.ui.kit.theme import set_role
+
+if TYPE_CHECKING:
+    from sce_desktop.store.project import Project
 
 _FORBIDDEN = set('/\\:*?"<>|')
 
@@ -40,6 +45,7 @@ class TargetForm(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
+        self._workspace = workspace
         self._folder = work.projects_folder(preferences.settings)
         project = workspace.project
         possible = project is not None and not project.read_only
@@ -72,6 +78,17 @@ class TargetForm(QWidget):
         return self.to_open.isChecked()
 
     @property
+    def project(self) -> Project | None:
+        """The open project that rows are added to; None: they become a new one."""
+        return self._workspace.project if self.append else None
+
+    @property
+    def folder(self) -> Path:
+        """The folder that the rows take room in."""
+        project = self.project
+        return self._folder if project is None else project.path.parent
+
+    @property
     def project_path(self) -> Path:
         """Where the new project goes."""
         return self._folder / f"{self.name.text().strip()}.sce"
@@ -82,11 +99,14 @@ class TargetForm(QWidget):
         self.new.setVisible(possible)
         self.to_open.setVisible(possible)
 
-    def obstacle(self) -> str:
-        """Why no new project can be made by this name, in one sentence; empty if it can."""
-        name = self.name.text().strip()
+    def obstacle(self, columns: tuple[str, ...]) -> str:
+        """Why a table of these ``columns`` cannot go there, in one sentence; empty if it can."""
+        project = self.project
+        if project is not None and project.row_count() and columns != project.columns:
+            return _difference(columns, project.columns)
         if self.append:
             return ""
+        name = self.name.text().strip()
         if not name or name.startswith(".") or _FORBIDDEN & set(name):
             return _("Enter a project name that is valid as a file name.")
         if len(name.encode()) > MOST_NAME - len(".sce"):
@@ -99,3 +119,26 @@ class TargetForm(QWidget):
     def _on_toggled(self, _on: bool) -> None:
         self.name.setVisible(not self.append)
         self.changed.emit()
+
+
+def _difference(columns: tuple[str, ...], wanted: tuple[str, ...]) -> str:
+    """How the columns of a table differ from those of the project that it would be added to."""
+    missing = [name for name in wanted if name not in columns]
+    extra = [name for name in columns if name not in wanted]
+    if missing and extra:
+        return _(
+            "Columns differ from the project. Missing: {missing}. Extra: {extra}. Import as a new project.",
+            missing=quoted_names(missing, 3),
+            extra=quoted_names(extra, 3),
+        )
+    if missing:
+        return _(
+            "Columns differ from the project. Missing: {missing}. Import as a new project.",
+            missing=quoted_names(missing, 3),
+        )
+    if extra:
+        return _(
+            "Columns differ from the project. Extra: {extra}. Import as a new project.",
+            extra=quoted_names(extra, 3),
+        )
+    return _("Columns are in another order than in the project. Import as a new project.")
