@@ -19,8 +19,8 @@ from sce_desktop.ui.finetune import versions_list
 from sce_desktop.ui.kit.dialog_parts import ask_replace, ask_save
 from sce_desktop.ui.labels.label_offers import LabelOffers
 from sce_desktop.ui.transfer.export_dialog import ExportDialog
-from sce_desktop.ui.window.lost_project import LostProject
 from sce_desktop.ui.window.file_commands import FileCommands
+from sce_desktop.ui.window.lost_project import LostProject
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores
 from tests.ui.wiring import wired
@@ -132,7 +132,7 @@ def test_no_other_dialog_lets_files_be_written() -> None:
     """All go by `ask_save`; the export dialog has its question in it."""
     folder = Path(sce_desktop.ui.__file__).parent
     found = {file.name for file in folder.rglob("*.py") if re.search(r"AcceptSave|getSave", file.read_text())}
-    assert found == {"dialog_parts.py", "export_dialog.py"}
+    assert found == {"dialog_parts.py", "export_file.py"}
 
 
 def test_what_is_no_file_is_asked_about_too(qtbot: QtBot, tmp_path: Path) -> None:
@@ -207,22 +207,22 @@ def test_the_export_dialog_asks_in_place(
         there.symlink_to(tmp_path / "nowhere.csv")
     else:
         there.write_text("Written by SCE Desktop 0.0" if what == "own note" else "mine")
-    dialog.path.setText(str(out))
+    dialog.target.path.setText(str(out))
     if what == "own note":
-        assert not dialog.replace.isVisible()
+        assert not dialog.target.replace.isVisible()
         assert dialog.export_button.isEnabled()
         return
-    assert dialog.replace.isVisible()
-    assert dialog.replace.text() == f"Replace “{there.name}”, which already exists"
+    assert dialog.target.replace.isVisible()
+    assert dialog.target.replace.text() == f"Replace “{there.name}”, which already exists"
     assert not dialog.export_button.isEnabled()
     if what == "note":
-        dialog.note.setChecked(False)  # then nothing is written there
+        dialog.target.note.setChecked(False)  # then nothing is written there
         assert dialog.export_button.isEnabled()
-        dialog.note.setChecked(True)
+        dialog.target.note.setChecked(True)
     dialog.accept()
     assert os.path.lexists(there)
     exported: list[Any] = []
     monkeypatch.setattr(opened.projects, "export_table", exported.append)
-    dialog.replace.setChecked(True)
+    dialog.target.replace.setChecked(True)
     dialog.accept()
     assert exported[0].replace

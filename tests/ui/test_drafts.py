@@ -113,8 +113,8 @@ def test_an_export_asks_whether_drafts_go_along(
     qtbot.addWidget(dialog)
     dialog.show()
     qtbot.waitUntil(lambda: dialog._facts is not None)
-    assert dialog.drafts.isVisible()
-    assert not dialog.drafts.isChecked()
+    assert dialog.target.drafts.isVisible()
+    assert not dialog.target.drafts.isChecked()
     assert dialog._facts is not None
     assert (dialog._facts.drafts, dialog._facts.shown_drafts) == (2, 4)
 

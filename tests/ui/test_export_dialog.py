@@ -49,7 +49,7 @@ def dialog(qtbot: QtBot, controllers: Controllers, project_file: Path, tmp_path:
     with qtbot.waitSignal(controllers.workspace.projectOpened):
         controllers.projects.open_project(project_file)
     dialog = make(qtbot, controllers)
-    dialog.path.setText(str(tmp_path / "out.csv"))
+    dialog.target.path.setText(str(tmp_path / "out.csv"))
     return dialog
 
 
@@ -62,7 +62,7 @@ def make(qtbot: QtBot, controllers: Controllers) -> ExportDialog:
 
 
 def export(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> list[dict[str, str]]:
-    path = dialog.file
+    path = dialog.target.file
     with qtbot.waitSignal(dialog.accepted):
         dialog.export_button.click()
     qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
@@ -82,8 +82,8 @@ def test_number_told_is_the_number_written(
         RowQuery(state=RowState.FLAGGED) if only == "shown" else RowQuery(search="text 3")
     )
     dialog = make(qtbot, controllers)
-    dialog.path.setText(str(tmp_path / "out.csv"))
-    dialog.rows_buttons[only].setChecked(True)
+    dialog.target.path.setText(str(tmp_path / "out.csv"))
+    dialog.rows.buttons[only].setChecked(True)
     assert dialog.summary.text() == f"{count:,} rows will be exported"
     rows = export(qtbot, controllers, dialog)
     assert len(rows) == count
@@ -105,8 +105,8 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
     assert "301 labelled" in status.counts.whole()
     assert "2 rows are labelled “None of these”" in status.counts.toolTip()
     dialog = make(qtbot, controllers)
-    dialog.path.setText(str(tmp_path / "out.csv"))
-    button = dialog.rows_buttons["labelled"]
+    dialog.target.path.setText(str(tmp_path / "out.csv"))
+    button = dialog.rows.buttons["labelled"]
     button.setChecked(True)
     assert button.text() == "Labelled rows  ·  301"
     assert dialog.summary.text() == "301 rows will be exported, 2 marked “none of these”"
@@ -116,9 +116,9 @@ def test_labelled_rows_are_those_that_the_status_bar_counts(
 
 
 def test_columns_are_chosen_by_group(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
-    assert dialog.columns is None
-    dialog.column_boxes["probabilities"].setChecked(False)
-    dialog.column_boxes["similarity"].setChecked(False)
+    assert dialog.columns.chosen is None
+    dialog.columns.boxes["probabilities"].setChecked(False)
+    dialog.columns.boxes["similarity"].setChecked(False)
     names = list(export(qtbot, controllers, dialog)[0])
     assert names == [
         *("id", "text", "formula"),
@@ -129,7 +129,7 @@ def test_columns_are_chosen_by_group(qtbot: QtBot, controllers: Controllers, dia
 
 
 def test_nothing_to_write_is_refused_in_place(dialog: ExportDialog) -> None:
-    for box in dialog.column_boxes.values():
+    for box in dialog.columns.boxes.values():
         box.setChecked(False)
     assert not dialog.export_button.isEnabled()
     assert dialog.problem.text() == "Choose at least one group of columns."
@@ -139,37 +139,37 @@ def test_an_existing_file_is_asked_for_in_place(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
 ) -> None:
     (tmp_path / "out.csv").write_text("mine", encoding="utf-8")
-    dialog.path.setText(str(tmp_path / "other.csv"))
-    assert not dialog.replace.isVisible()
-    dialog.path.setText(str(tmp_path / "out.csv"))
-    assert dialog.replace.isVisible()
+    dialog.target.path.setText(str(tmp_path / "other.csv"))
+    assert not dialog.target.replace.isVisible()
+    dialog.target.path.setText(str(tmp_path / "out.csv"))
+    assert dialog.target.replace.isVisible()
     assert not dialog.export_button.isEnabled()
     dialog.accept()
     assert dialog.isVisible()
-    dialog.replace.setChecked(True)
+    dialog.target.replace.setChecked(True)
     assert len(export(qtbot, controllers, dialog)) == ROWS
 
 
 def test_format_and_ending_follow_each_other(dialog: ExportDialog, tmp_path: Path) -> None:
-    dialog.path.setText(str(tmp_path / "out.parquet"))
-    assert dialog.format.currentData() == ".parquet"
-    assert not dialog.excel_safe.isVisible()
-    place = dialog.format.findData(".xlsx")
-    dialog.format.setCurrentIndex(place)
-    dialog.format.activated.emit(place)
-    assert dialog.file.name == "out.xlsx"
-    assert dialog.excel_safe.isChecked()
-    assert not dialog.excel_safe.isEnabled()
-    dialog.path.setText(str(tmp_path / "out.csv"))
-    assert not dialog.excel_safe.isChecked()
+    dialog.target.path.setText(str(tmp_path / "out.parquet"))
+    assert dialog.target.format.currentData() == ".parquet"
+    assert not dialog.target.excel_safe.isVisible()
+    place = dialog.target.format.findData(".xlsx")
+    dialog.target.format.setCurrentIndex(place)
+    dialog.target.format.activated.emit(place)
+    assert dialog.target.file.name == "out.xlsx"
+    assert dialog.target.excel_safe.isChecked()
+    assert not dialog.target.excel_safe.isEnabled()
+    dialog.target.path.setText(str(tmp_path / "out.csv"))
+    assert not dialog.target.excel_safe.isChecked()
 
 
 def test_excel_safe_is_offered_and_explained(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog
 ) -> None:
-    assert "negative numbers" in dialog.excel_hint.text()
-    assert "Delimiter: Semicolon, as imported." in dialog.excel_hint.text()
-    dialog.excel_safe.setChecked(True)
+    assert "negative numbers" in dialog.target.excel_hint.text()
+    assert "Delimiter: Semicolon, as imported." in dialog.target.excel_hint.text()
+    dialog.target.excel_safe.setChecked(True)
     assert export(qtbot, controllers, dialog)[0]["formula"].startswith("'")
 
 
@@ -180,21 +180,21 @@ def test_csv_is_exact_unless_asked(qtbot: QtBot, controllers: Controllers, dialo
 def test_the_models_are_named_beside_a_csv(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog
 ) -> None:
-    assert dialog.note.isVisible()
-    beside = dialog.file.with_name("out.csv.about.txt")
+    assert dialog.target.note.isVisible()
+    beside = dialog.target.file.with_name("out.csv.about.txt")
     export(qtbot, controllers, dialog)
     assert "sce: m; 995 rows scored with 2 labels" in beside.read_text(encoding="utf-8")
     beside.unlink()
     again = make(qtbot, controllers)
-    again.path.setText(str(dialog.file))
-    again.replace.setChecked(True)
-    again.note.setChecked(False)
+    again.target.path.setText(str(dialog.target.file))
+    again.target.replace.setChecked(True)
+    again.target.note.setChecked(False)
     export(qtbot, controllers, again)
     assert not beside.exists()
     again = make(qtbot, controllers)
-    again.format.setCurrentIndex(again.format.findData(".xlsx"))
-    again.format.activated.emit(again.format.currentIndex())
-    assert not again.note.isVisible()  # a workbook says it itself
+    again.target.format.setCurrentIndex(again.target.format.findData(".xlsx"))
+    again.target.format.activated.emit(again.target.format.currentIndex())
+    assert not again.target.note.isVisible()  # a workbook says it itself
 
 
 @pytest.mark.parametrize(
@@ -207,7 +207,7 @@ def test_the_models_are_named_beside_a_csv(
     ],
 )
 def test_bad_places_are_one_sentence(dialog: ExportDialog, tmp_path: Path, name: str, sentence: str) -> None:
-    dialog.path.setText(str(tmp_path / name) if name and "relative" not in name else name)
+    dialog.target.path.setText(str(tmp_path / name) if name and "relative" not in name else name)
     assert sentence in dialog.problem.text()
     assert not dialog.export_button.isEnabled()
 
@@ -217,9 +217,9 @@ def test_last_folder_is_remembered(
 ) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
-    dialog.path.setText(str(folder / "out.csv"))
+    dialog.target.path.setText(str(folder / "out.csv"))
     export(qtbot, controllers, dialog)
-    assert make(qtbot, controllers).file.parent == folder
+    assert make(qtbot, controllers).target.file.parent == folder
 
 
 def test_dialog_goes_with_the_project(qtbot: QtBot, controllers: Controllers, dialog: ExportDialog) -> None:
@@ -239,20 +239,20 @@ def test_everything_has_a_name(dialog: ExportDialog) -> None:
 def test_a_file_for_another_tool(
     qtbot: QtBot, controllers: Controllers, dialog: ExportDialog, tmp_path: Path
 ) -> None:
-    dialog.format.setCurrentIndex(dialog.format.findData("label-studio"))
-    dialog.format.activated.emit(dialog.format.currentIndex())
-    assert dialog.file == tmp_path / "out.json"
-    assert "Not kept:" in dialog.excel_hint.text()
-    assert not any(box.isEnabled() for box in dialog.column_boxes.values())
-    assert not dialog.excel_safe.isVisible()
+    dialog.target.format.setCurrentIndex(dialog.target.format.findData("label-studio"))
+    dialog.target.format.activated.emit(dialog.target.format.currentIndex())
+    assert dialog.target.file == tmp_path / "out.json"
+    assert "Not kept:" in dialog.target.excel_hint.text()
+    assert not any(box.isEnabled() for box in dialog.columns.boxes.values())
+    assert not dialog.target.excel_safe.isVisible()
     (tmp_path / "out.interface.xml").write_text("mine", encoding="utf-8")
-    dialog.path.setText(str(tmp_path / "out.csv.json"))
-    dialog.path.setText(str(tmp_path / "out.json"))
-    assert dialog.exchange == "label-studio"
-    assert "out.interface.xml" in dialog.replace.text()
+    dialog.target.path.setText(str(tmp_path / "out.csv.json"))
+    dialog.target.path.setText(str(tmp_path / "out.json"))
+    assert dialog.target.exchange == "label-studio"
+    assert "out.interface.xml" in dialog.target.replace.text()
     assert not dialog.export_button.isEnabled()
-    dialog.replace.setChecked(True)
-    dialog.rows_buttons["flagged"].setChecked(True)
+    dialog.target.replace.setChecked(True)
+    dialog.rows.buttons["flagged"].setChecked(True)
     with qtbot.waitSignal(dialog.accepted):
         dialog.export_button.click()
     qtbot.waitUntil(lambda: not controllers.workspace.workers.files.busy)
@@ -265,22 +265,22 @@ def test_a_file_for_another_tool(
 def test_drafts_are_not_offered_where_none_are_written(dialog: ExportDialog) -> None:
     assert dialog._facts is not None
     dialog._facts = replace(dialog._facts, drafts=5, shown_drafts=123)
-    dialog._show_format()
-    dialog.rows_buttons["shown"].setChecked(True)
-    dialog.drafts.setChecked(True)
-    assert dialog.drafts.isVisible()
+    dialog.target.show_facts(dialog._facts)
+    dialog.rows.buttons["shown"].setChecked(True)
+    dialog.target.drafts.setChecked(True)
+    assert dialog.target.drafts.isVisible()
     assert "123" in dialog.summary.text()
     for key, offered in (("label-studio", False), (".csv", True)):
-        dialog.format.setCurrentIndex(dialog.format.findData(key))
-        dialog.format.activated.emit(dialog.format.currentIndex())
-        assert dialog.drafts.isVisible() is offered
+        dialog.target.format.setCurrentIndex(dialog.target.format.findData(key))
+        dialog.target.format.activated.emit(dialog.target.format.currentIndex())
+        assert dialog.target.drafts.isVisible() is offered
         assert ("123" in dialog.summary.text()) is offered
 
 
 def test_back_to_a_table(dialog: ExportDialog, tmp_path: Path) -> None:
     for key, ending in (("argilla", ".json"), (".xlsx", ".xlsx"), ("qda-xml", ".qdpx"), (".csv", ".csv")):
-        dialog.format.setCurrentIndex(dialog.format.findData(key))
-        dialog.format.activated.emit(dialog.format.currentIndex())
-        assert dialog.file == tmp_path / f"out{ending}"
-        assert dialog.exchange == ("" if key.startswith(".") else key)
-    assert all(box.isEnabled() for box in dialog.column_boxes.values())
+        dialog.target.format.setCurrentIndex(dialog.target.format.findData(key))
+        dialog.target.format.activated.emit(dialog.target.format.currentIndex())
+        assert dialog.target.file == tmp_path / f"out{ending}"
+        assert dialog.target.exchange == ("" if key.startswith(".") else key)
+    assert all(box.isEnabled() for box in dialog.columns.boxes.values())

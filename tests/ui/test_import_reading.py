@@ -115,7 +115,7 @@ def test_a_header_below_a_title_and_none_at_all(
     other = show(qtbot, controllers, table(tmp_path, content.replace("Fine, ", "Fine "), "b.csv"))
     press(qtbot, other, "Read it as a row")
     assert headers(other) == ["Column 1", "Column 2"]
-    assert other.model.rowCount() == 3
+    assert other.table.preview.rowCount() == 3
 
 
 def test_in_a_text_file_a_line_is_a_cell(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:

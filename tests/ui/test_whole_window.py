@@ -163,9 +163,9 @@ def test_table_to_export_gives_what_classify_gives(
     out = tmp_path / "from the window.csv"
     window.file_commands.ask_export()
     dialog = the(window, ExportDialog)
-    dialog.path.setText(str(out))
+    dialog.target.path.setText(str(out))
     qtbot.waitUntil(dialog.export_button.isEnabled)
-    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    QTest.keyClick(dialog.target.path, Qt.Key.Key_Return)
     qtbot.waitUntil(out.exists, timeout=LOADED_MS)
     exported = read_table(out)
     assert [(row["id"], row["message"]) for row in exported] == list(ROWS)

@@ -124,10 +124,10 @@ def _export(studio: Studio, name: str, rows: list[dict[str, str]], delimiter: st
     out = studio.home / f"{name} labelled.csv"
     studio.window.file_commands.ask_export()
     dialog = studio.window.findChildren(ExportDialog)[-1]
-    dialog.path.setText(str(out))
+    dialog.target.path.setText(str(out))
     studio.until(dialog.export_button.isEnabled)
     studio.shot(f"{name}-export", dialog)
-    QTest.keyClick(dialog.path, Qt.Key.Key_Return)
+    QTest.keyClick(dialog.target.path, Qt.Key.Key_Return)
     studio.until(out.exists)
     _check(out, rows, delimiter)
     print(f"{name}: exported as it should be", flush=True)

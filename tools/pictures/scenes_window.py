@@ -144,8 +144,8 @@ def main_window(studio: Studio) -> None:
     window.file_commands.ask_export()
     studio.rest()
     export = window.findChildren(ExportDialog)[-1]
-    export.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
-    export.rows_buttons["labelled"].setChecked(True)
+    export.target.path.setText(str(studio.home / "Parcel feedback labelled.csv"))
+    export.rows.buttons["labelled"].setChecked(True)
     studio.shot("export", export)
     export.reject()
     window.settings_commands.show_settings()
