@@ -32,8 +32,7 @@ from sce_desktop.core.search_terms import needles
 from sce_desktop.ui.kit.low_scroll import LowScroll, scrolled_column
 from sce_desktop.ui.kit.plain_label import plain_label
 from sce_desktop.ui.kit.theme import px, set_role
-from sce_desktop.ui.rows.copies_offer import CopiesOffer
-from sce_desktop.ui.rows.last_decision import LastDecision
+from sce_desktop.ui.rows.after_decision import AfterDecision
 from sce_desktop.ui.rows.row_cells import OriginalCells, RowDetails
 from sce_desktop.ui.rows.row_decision import DecisionBar
 from sce_desktop.ui.rows.row_fit import RowHeight
@@ -81,8 +80,7 @@ class RowPanel(QWidget):
         self._scores: list[Score] = []
         self._annotation: Annotation | None = None
         self._open = False  # it was unlabelled when it came, or its label was undone since
-        self._leaving = False
-        self._copies = CopiesOffer(workspace, navigation, edits, preferences, messages)
+        self._after = AfterDecision(workspace, navigation, edits, preferences, messages, self)
         self._selected = SelectedRows(workspace, navigation, edits, messages, self)
         self._label_keys: dict[int, str] = {}
         self.setAccessibleName(_("Row"))
@@ -91,7 +89,7 @@ class RowPanel(QWidget):
         self.head = RowHead(navigation)
         self.title, self.facts = self.head.title, self.head.facts
         self.previous, self.next = self.head.previous, self.head.next
-        self.last = LastDecision()
+        self.last = self._after.line
         self.text = RowText(self)
         self._limit = RowLimit(scorer, self.text, self)
         self.labels = self.labels_type()
@@ -142,15 +140,8 @@ class RowPanel(QWidget):
         self._workspace.annotationsChanged.connect(self._on_annotations)
         self._workspace.projectOpened.connect(self._on_labels)
         self._workspace.projectClosed.connect(self._show_row)
-        self._workspace.projectOpened.connect(self.last.clear)
         self._preferences.settingsChanged.connect(self._on_labels)
         self._workspace.thresholdChanged.connect(self._show_labels)
-        self._edits.decided.connect(self._show_last)
-        self.last.undoAsked.connect(self._edits.undo)
-        self.last.copiesAsked.connect(self._copies.accept)
-        self.last.cleared.connect(self._copies.withdraw)
-        self._copies.found.connect(self.last.offer_copies)
-        self._edits.editing.connect(self._on_editing)
         self.labels.left.connect(self._navigation.rowsFocusAsked)
         self.labels.chosen.connect(self.choose_label)
         self.labels.pointedAt.connect(self.reasons.point_at)
@@ -192,6 +183,7 @@ class RowPanel(QWidget):
         self.decision.save_note()  # of the row before
         row_id = self._shown_id()
         self._row, self._open = None, False
+        self._after.set_row(None)
         if project is not None and row_id is not None:
             with project.snapshot():
                 self._row = project.rows([row_id])[0]
@@ -227,7 +219,7 @@ class RowPanel(QWidget):
     def _show_parts(self, project: Project, row: Row) -> None:
         same = project.count_same_text(row.id, MOST_COUNTED + 1)
         self.head.show_row(row, same)
-        self._copies.has_copies = (row.id, bool(same))
+        self._after.set_row(row, same_text=bool(same))
         self.text.set_text(row.text)
         self._mark_hits()
         self.labels.start_over()
@@ -337,7 +329,7 @@ class RowPanel(QWidget):
 
     @Slot(object)
     def _on_annotations(self, ids: object) -> None:
-        if self._leaving:
+        if self._after.deciding:
             return
         if self._row is not None and (not isinstance(ids, list) or self._row.id in ids):
             self._read_decision()
@@ -379,7 +371,7 @@ class RowPanel(QWidget):
             "flag": self.decision.flag.click,
             "note": self.decision.edit_note,
             "back": self._take_back,
-            "copies": self._copies.accept,
+            "copies": self._after.copies.accept,
             "why": self.reasons.button.click,
             "similar": lambda: self._review.show_similar(self._navigation.current_row),
             "start": self._review.begin,
@@ -443,9 +435,9 @@ class RowPanel(QWidget):
         if self._row is None or self._selected.decide(decision, label_ids):
             return
         project, decided = self._workspace.project, self._row.id
-        self._leaving = advance  # what the panel shows of this row is replaced at once by the next one
+        self._after.deciding = advance  # what the panel shows of this row is replaced at once by the next one
         done = self._edits.decide([decided], decision, label_ids, rows=[self._row])
-        self._leaving = False
+        self._after.deciding = False
         if not done:
             self.last.clear()
         elif advance and project is not None:
@@ -459,22 +451,6 @@ class RowPanel(QWidget):
     def _take_back(self) -> None:
         if self._row is not None and not self._selected.take_back():
             self._edits.clear_decision([self._row.id])
-
-    @Slot()
-    def _on_editing(self) -> None:
-        """Show no more what was done before: its Undo would undo something else."""
-        if not self._leaving:  # else what is done now takes its place at once, and nothing is laid out again
-            self.last.clear()
-
-    @Slot(object, object)
-    def _show_last(self, row_ids: list[int], words: str) -> None:
-        project = self._workspace.project
-        if project is None:
-            return
-        shown = self._row  # by a key it is the one
-        of_one = len(row_ids) == 1
-        row = shown if of_one and shown and shown.id == row_ids[0] else project.rows(row_ids[:1])[0]
-        self.last.show_label(row.position + 1 if of_one else None, len(row_ids), words)
 
     @Slot(object, object)
     def _mark(self, mark: str, value: bool | str) -> None:
