@@ -14,7 +14,6 @@ where there is a description, "name: description".
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Iterator, Sequence
@@ -31,15 +30,13 @@ from torch import Tensor, nn
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
-from sce_desktop.core.errors import UserError
 from sce_desktop.core.heads import Way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
-from sce_desktop.ml.encoder import int8
-from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, embedding_table
+from sce_desktop.ml.encoder.bert import TextEncoder
 from sce_desktop.ml.encoder.embedder import (
     Embedder,
     NativeEmbedder,
@@ -48,21 +45,17 @@ from sce_desktop.ml.encoder.embedder import (
     in_halves,
     readable,
 )
-from sce_desktop.ml.encoder.published import load_embedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders, model_places, tokenizer_check
 from sce_desktop.ml.hub.bounds import check_probabilities
-from sce_desktop.ml.sce import model_card
+from sce_desktop.ml.sce import model_card, model_folder
 from sce_desktop.ml.sce.correction import Correction
 from sce_desktop.ml.sce.head import LogisticHead
-from sce_desktop.ml.sce.model_check import LABEL_TOKENIZER, check_tokens, check_weights
-from sce_desktop.ml.sce.model_config import SEVERAL_FILES, ModelConfig, read_config, wordings_of
+from sce_desktop.ml.sce.model_config import ModelConfig, read_config, wordings_of
 from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed, mean_token_embeddings
 from sce_desktop.ml.sce.scorer import Scorer, make_scorer
 
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
-_LARGE_VOCABULARY = 100_000  # an entry a line would double the file
-_EXACT = ("correction.", "logistic.")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
 
 
@@ -366,37 +359,7 @@ class SCEModel(
             return super().save_pretrained(aside, **options)
 
     def _save_pretrained(self, save_directory: Path) -> None:
-        kept = self.state_dict()
-        if self.config.weight_bits == 8:
-            kept = int8.pack(kept, self._matrices())
-        state = {
-            # what a fine-tune adds is small and changes the scores themselves: it keeps its digits
-            name: (tensor.half() if tensor.is_floating_point() and not name.startswith(_EXACT) else tensor)
-            .detach()
-            .cpu()
-            .contiguous()
-            for name, tensor in kept.items()
-        }
-        hashes = folders.write_weights(save_directory, state)
-        config = self.config.to_dict() | {"weights_sha256": hashes.get(folders.WEIGHTS, hashes)}
-        if len(hashes) > 1:
-            config["format"] = max(config["format"], SEVERAL_FILES)
-        text = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-        (save_directory / folders.CONFIG).write_text(text, encoding="utf-8")
-        for name in hashes:  # written for their owner alone
-            (save_directory / name).chmod((save_directory / folders.CONFIG).stat().st_mode)
-        if self.tokenizer is not None:
-            pretty = self.tokenizer.get_vocab_size() < _LARGE_VOCABULARY
-            whole = self.tokenizer.to_str(pretty=pretty)  # its own `save` tells no failure of the disk apart
-            (save_directory / folders.TOKENIZER).write_text(whole, encoding="utf-8")
-        if self.config.token_table == "own":
-            self.label_tokenizer.save(str(save_directory / LABEL_TOKENIZER))
-
-    def _matrices(self) -> list[str]:
-        """Return the names of what a folder in int8 keeps so: all maps' weights, and the token table."""
-        kept = [f"{name}.weight" for name, module in self.named_modules() if isinstance(module, nn.Linear)]
-        tables = ("embedder.tokens.weight", "label_tokens.weight")
-        return kept + [name for name in tables if name in self.state_dict()]
+        model_folder.write(self, save_directory)
 
     @classmethod
     def from_pretrained(
@@ -438,58 +401,24 @@ class SCEModel(
         **_mixin: Any,
     ) -> SCEModel:
         folder = Path(model_id)
-        model_places.check_folder(folder)
-        config = read_config(folder)
-        trusted = model_places.is_trusted(folder)
-        tokenizer: Tokenizer | None = None
-        embedder: TextEncoder | Embedder
-        try:
-            check_weights(folder, config)
-            stored = folders.read_weights(folder)
-            state = {
-                name: t.float() if t.is_floating_point() and not name.endswith(".scales") else t
-                for name, t in int8.unpack(stored).items()
-            }
-            folders.check_finite(folder, state)
-            with torch.device("meta"):
-                head = SCE(config.sce)
-                own = config.token_table == "own"
-                table = embedding_table(*state["label_tokens.weight"].shape) if own else None
-                if config.embedder["kind"] == "native":
-                    embedder = TextEncoder(EncoderConfig.from_dict(config.embedder["encoder"]))
-            if config.embedder["kind"] == "native":
-                tokenizer = folders.read_tokenizer(folder / folders.TOKENIZER, trusted=trusted)
-            else:
-                embedder = load_embedder(
-                    device=device,
-                    precision=precision,
-                    trust_remote_code=trust_remote_code,
-                    local_files_only=local_files_only,
-                    **{k: v for k, v in config.embedder.items() if k != "kind"},
-                )
-            label_tokenizer = (
-                folders.read_tokenizer(folder / LABEL_TOKENIZER, trusted=trusted) if own else None
-            )
-            if not trusted:
-                check_tokens(folder, config, tokenizer, label_tokenizer, table)
+        stored = model_folder.read(
+            folder,
+            device=device,
+            precision=precision,
+            trust_remote_code=trust_remote_code,
+            local_files_only=local_files_only,
+        )
+        with model_folder.fitting(folder):
             model = cls(
-                config,
-                embedder,
-                head,
-                tokenizer,
-                label_tokens=table,
-                label_tokenizer=label_tokenizer,
+                stored.config,
+                stored.embedder,
+                stored.head,
+                stored.tokenizer,
+                label_tokens=stored.label_tokens,
+                label_tokenizer=stored.label_tokenizer,
                 precision=precision,
             )
-            model.load_state_dict(state, assign=True)
-        except (RuntimeError, KeyError, TypeError, ValueError, AttributeError) as error:
-            raise UserError(
-                _(
-                    "The weights in {folder} do not fit its {config}: download the model again.",
-                    folder=folder,
-                    config=folders.CONFIG,
-                )
-            ) from error
+            model.load_state_dict(stored.state, assign=True)
         return model.to(device).eval()
 
 
