@@ -127,15 +127,9 @@ class Projects(QObject):
 
     def save_copy(self, path: Path, replace: bool = False) -> Job | None:
         """Copy the open project to ``path``; ``replace`` what is there."""
-        if self._workspace.project is None:
+        job = self._back_up(path, replace, _("Copying to {name}", name=path.name))
+        if job is None:
             return None
-        job = self._workspace.submit(
-            in_worker(_PROJECT, "Project.backup"),
-            self._workspace.project,
-            path,
-            overwrite=replace,
-            title=_("Copying to {name}", name=path.name),
-        )
         job.finished.connect(
             lambda _result: self._messages.notify(_("The project was copied to {path}.", path=path))
         )
@@ -143,15 +137,9 @@ class Projects(QObject):
 
     def save_as(self, path: Path, replace: bool = False) -> Job | None:
         """Write all of the open project to ``path``, also when its file is lost, and continue there."""
-        if self._workspace.project is None:
+        job = self._back_up(path, replace, _("Saving {name}", name=path.name))
+        if job is None:
             return None
-        job = self._workspace.submit(
-            in_worker(_PROJECT, "Project.backup"),
-            self._workspace.project,
-            path,
-            overwrite=replace,
-            title=_("Saving {name}", name=path.name),
-        )
 
         def open_saved() -> None:
             self._view_state.keep(
@@ -165,6 +153,15 @@ class Projects(QObject):
 
         job.finished.connect(open_saved)
         return job
+
+    def _back_up(self, path: Path, replace: bool, title: str) -> Job | None:
+        """Write all of the open project to ``path``; ``replace`` what is there."""
+        project = self._workspace.project
+        if project is None:
+            return None
+        return self._workspace.submit(
+            in_worker(_PROJECT, "Project.backup"), project, path, overwrite=replace, title=title
+        )
 
     def purge(self, scope: PurgeScope, *, with_copies: bool) -> None:
         """Delete from the open project for good: it is closed for that and opened again."""
