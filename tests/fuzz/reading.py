@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import signal
-import time
 import traceback
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.labels_file import read_labels
 from sce_desktop.data.tables import open_table, preview_table
+from tests.hostile.child import silence, until_end
 
 MEMORY = 2 << 30
 SECONDS = 10
@@ -72,7 +71,7 @@ def outcome(path: Path, options: TableOptions) -> tuple[str, str]:
         os.close(reader)
         _in_child(path, options, writer)
     os.close(writer)
-    found, ended = _until_end(reader)
+    found, ended = until_end(reader, _HANGS)
     if not ended:
         os.kill(child, signal.SIGKILL)
     os.close(reader)
@@ -89,22 +88,8 @@ def outcome(path: Path, options: TableOptions) -> tuple[str, str]:
     return word, rest
 
 
-def _until_end(reader: int) -> tuple[bytes, bool]:
-    """Return what the child says, and whether it came to its end in time."""
-    found = b""
-    deadline = time.monotonic() + _HANGS
-    while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
-        data = os.read(reader, 1 << 16)
-        if not data:
-            return found, True
-        found += data
-    return found, False
-
-
 def _in_child(path: Path, options: TableOptions, writer: int) -> None:
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)  # calamine's panics
+    silence()
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))

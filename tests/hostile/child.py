@@ -38,7 +38,7 @@ def in_child(work: Callable[[], str], *, memory: int = MEMORY, seconds: int = SE
         os.close(reader)
         _run(work, writer, memory, seconds)
     os.close(writer)
-    found, in_time = _until_end(reader)
+    found, in_time = until_end(reader)
     os.close(reader)
     if not in_time:
         os.kill(child, signal.SIGKILL)
@@ -53,10 +53,10 @@ def in_child(work: Callable[[], str], *, memory: int = MEMORY, seconds: int = SE
     return Ended(how, text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss >> 10)
 
 
-def _until_end(reader: int) -> tuple[bytes, bool]:
-    """Return what the child writes, and whether it came to its end in time."""
+def until_end(reader: int, patience: float = _HANGS) -> tuple[bytes, bool]:
+    """Return what a child writes, and whether it came to its end within ``patience`` seconds."""
     found = b""
-    deadline = time.monotonic() + _HANGS
+    deadline = time.monotonic() + patience
     while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
         data = os.read(reader, 1 << 16)
         if not data:
@@ -65,10 +65,15 @@ def _until_end(reader: int) -> tuple[bytes, bool]:
     return found, False
 
 
+def silence() -> None:
+    """Let nothing that this process prints be seen: libraries write to both streams by themselves."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+
+
 def _run(work: Callable[[], str], writer: int, memory: int, seconds: int) -> None:
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+    silence()
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + memory, used + memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import resource
-import select
 import signal
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from sce_desktop.core.errors import UserError
+from tests.hostile.child import silence, until_end
 
 _LONGEST_SENTENCE = 600
 _PATIENCE = 6  # times the seconds, by the clock
@@ -49,7 +48,7 @@ def trial(work: Callable[[], str], *, seconds: float = 10, memory: int = 3 << 30
         os.close(reader)
         _in_child(work, seconds, memory, writer)
     os.close(writer)
-    found, ended = _until_end(reader, _PATIENCE * seconds + 20)
+    found, ended = until_end(reader, _PATIENCE * seconds + 20)
     if not ended:
         os.kill(child, signal.SIGKILL)
     os.close(reader)
@@ -68,9 +67,7 @@ def trial(work: Callable[[], str], *, seconds: float = 10, memory: int = 3 << 30
 
 
 def _in_child(work: Callable[[], str], seconds: float, memory: int, writer: int) -> None:
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
+    silence()
     # What the parent had at its highest counts as the child's unless its pages are counted from now on.
     Path("/proc/self/clear_refs").write_text("5")
     pages = Path("/proc/self/statm").read_text().split()
@@ -99,15 +96,3 @@ def _judged(message: str) -> str:
     if len(message) > _LONGEST_SENTENCE:
         return f"long message\n{len(message)} characters: {message[:300]}"
     return f"refused\n{message}"
-
-
-def _until_end(reader: int, patience: float) -> tuple[bytes, bool]:
-    """Return what the child says, and whether it came to its end in time."""
-    found = b""
-    deadline = time.monotonic() + patience
-    while (left := deadline - time.monotonic()) > 0 and select.select([reader], [], [], left)[0]:
-        data = os.read(reader, 1 << 16)
-        if not data:
-            return found, True
-        found += data
-    return found, False
