@@ -41,6 +41,20 @@ def theme(qapp: QApplication) -> Iterator[Theme]:
 
 
 @pytest.fixture
+def restored(qapp: QApplication) -> Iterator[QApplication]:
+    """The application, for tests that give it themes and fonts; it looks as before afterwards."""
+    palette, sheet, style, text = qapp.palette(), qapp.styleSheet(), qapp.style().name(), qapp.font()
+    yield qapp
+    for child in qapp.children():
+        if isinstance(child, Theme):
+            child.deleteLater()
+    qapp.setStyleSheet(sheet)
+    qapp.setStyle(style)
+    qapp.setPalette(palette)
+    qapp.setFont(text)
+
+
+@pytest.fixture
 def workers(qapp) -> Iterator[WorkerQueues]:
     with WorkerQueues() as workers:
         yield workers

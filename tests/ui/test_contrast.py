@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
 
@@ -72,19 +71,6 @@ TABLE: tuple[tuple[str, tuple[str, ...], float], ...] = (
 """What is drawn in which token, on which grounds, and the least contrast."""
 
 
-@pytest.fixture
-def themed(qapp: QApplication) -> Iterator[QApplication]:
-    palette, sheet, style, text = qapp.palette(), qapp.styleSheet(), qapp.style().name(), qapp.font()
-    yield qapp
-    for child in qapp.children():
-        if isinstance(child, Theme):
-            child.deleteLater()
-    qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
-    qapp.setPalette(palette)
-    qapp.setFont(text)
-
-
 @pytest.mark.parametrize("t", THEMES.values(), ids=THEMES)
 def test_every_pair_that_is_drawn_is_seen(t: Tokens) -> None:
     weak = [
@@ -115,8 +101,8 @@ def test_label_colours_and_what_is_mixed_of_them_are_seen(t: Tokens) -> None:
 
 
 @pytest.mark.parametrize("ground", ["pane", "selection", "selection_line", "hover"])
-def test_in_high_contrast_marks_have_an_edge_that_is_seen(themed: QApplication, ground: str) -> None:
-    Theme(themed, "contrast")
+def test_in_high_contrast_marks_have_an_edge_that_is_seen(restored: QApplication, ground: str) -> None:
+    Theme(restored, "contrast")
     under = getattr(tokens(), ground)
     for colour in label_colours()[:8]:
         image = QImage(60, 20, QImage.Format.Format_RGB32)
@@ -225,11 +211,11 @@ def put(widget: QWidget, state: str) -> None:
 
 
 @pytest.mark.parametrize("name", THEMES)
-def test_controls_are_seen_in_every_state(qtbot: QtBot, themed: QApplication, name: ThemeName) -> None:
-    font = QFont(themed.font())
+def test_controls_are_seen_in_every_state(qtbot: QtBot, restored: QApplication, name: ThemeName) -> None:
+    font = QFont(restored.font())
     font.setPixelSize(13)
-    themed.setFont(font)
-    Theme(themed, name)
+    restored.setFont(font)
+    Theme(restored, name)
     t = tokens()
     assert t.name == name
     top = QWidget()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,19 +20,6 @@ SVG = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">'
     '<path d="M0 0h16v16h-16z" fill="currentColor"/></svg>'
 )
-
-
-@pytest.fixture
-def restored(qapp: QApplication) -> Iterator[QApplication]:
-    palette, sheet, style, text = qapp.palette(), qapp.styleSheet(), qapp.style().name(), qapp.font()
-    yield qapp
-    for child in qapp.children():
-        if isinstance(child, Theme):
-            child.deleteLater()
-    qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
-    qapp.setPalette(palette)
-    qapp.setFont(text)
 
 
 @pytest.fixture
