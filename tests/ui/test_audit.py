@@ -22,7 +22,7 @@ from sce_desktop.tasks.evaluation.quality import suggested_audit
 from sce_desktop.ui.evaluate.audit_dialog import AuditDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, settle
-from tests.ui.test_row_panel import Bench, press
+from tests.ui.row_bench import Bench, press
 from tests.ui.wiring import wired
 
 TEXTS = tuple(f"text number {n}" for n in range(120))

@@ -22,7 +22,7 @@ from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, decided, press
+from tests.ui.row_bench import Bench, decided, open_bench, press
 from tests.ui.wiring import wired
 
 TOPS = (2, 1, 0, 2)
@@ -33,18 +33,8 @@ def bench(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> 
     path = make_project(texts=("one", "two", "three", "four"), labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, TOPS)
-    bench = Bench(controllers)
-    qtbot.addWidget(bench)
-    bench.resize(500, 1100)
-    bench.show()
-    bench.activateWindow()
-    open_in(qtbot, controllers, path)
-    score_no_edits(controllers)
-    settle(qtbot, controllers)
-    bench.rows.table.setFocus()
-    qtbot.waitUntil(bench.rows.table.hasFocus)
-    yield bench
-    settle(qtbot, controllers)
+    with open_bench(qtbot, controllers, path) as bench:
+        yield bench
 
 
 def label_at(controllers: Controllers, place: int) -> tuple[Decision, tuple[int, ...]]:

@@ -27,7 +27,7 @@ from sce_desktop.ui.rows.filter_words import filters_in_words
 from sce_desktop.ui.rows.rows_model import Column
 from tests.tasks.finals import audit, scored_project
 from tests.ui.panels import open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench
+from tests.ui.row_bench import Bench
 from tests.ui.wiring import wired
 
 

@@ -23,7 +23,7 @@ from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
-from tests.ui.test_row_panel import decided
+from tests.ui.row_bench import decided
 
 LONG = "The courier rang twice and left the parcel with a neighbour. " * 60
 TEXTS = ("Two days late", "Box crushed", "", "Driver was kind", "وصلت الشحنة متأخرة", LONG)

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
-from tests.ui.test_import_dialog import choose, column, headers, imported, settle, show
+from tests.ui.import_bench import choose, column, headers, imported, settle, show
 
 ESCAPED = 'id,text\n1,"She said \\"never again\\", then left"\n2,ok\n'
 CZECH = "Na lince mi ochotně a rychle poradili, nechal krabici na dešti"

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.tasks.tables import room
-from tests.ui.test_import_dialog import show
+from tests.ui.import_bench import show
 
 
 def table(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QDialogButtonBox
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
@@ -22,8 +22,8 @@ from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.labels.label_editor import LabelEditor
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, decided, names, press
+from tests.ui.panels import LABELS, TEXTS, give_scores, score_no_edits
+from tests.ui.row_bench import Bench, decided, names, open_bench, press
 from tests.ui.wiring import wired
 
 
@@ -38,17 +38,8 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
     with Project.open(path) as project:
         give_scores(project, [1, 1, 2, 0])
         give_scores(project, [0, 2, 2, 0], alias="similarity", share=0.6)
-    bench = Bench(controllers)
-    qtbot.addWidget(bench)
-    bench.resize(500, 900)
-    bench.show()
-    bench.activateWindow()
-    open_in(qtbot, controllers, path)
-    settle(qtbot, controllers)
-    bench.rows.table.setFocus()
-    qtbot.waitUntil(lambda: QApplication.focusWidget() is bench.rows.table)
-    yield bench
-    settle(qtbot, controllers)
+    with open_bench(qtbot, controllers, path, height=900) as bench:
+        yield bench
 
 
 def test_usual_keys_are_one_for_each_command(keymap: Keymap) -> None:

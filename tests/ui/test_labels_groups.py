@@ -16,7 +16,7 @@ from sce_desktop.ui.labels.labels_model import FoldedRole, GroupRole
 from sce_desktop.ui.labels.labels_panel import LabelsPanel
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
-from tests.ui.test_row_panel import Bench
+from tests.ui.row_bench import Bench
 from tests.ui.wiring import wired
 
 NAMES = ("Delivery > Late", "Praise", "Delivery > Lost", "Delivery", "Parcel > Damaged > Contents")

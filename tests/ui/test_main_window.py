@@ -1,41 +1,29 @@
-"""The main window around small stand-ins for the panels: ways in, ways out, what is shown when."""
+"""The main window around small stand-ins for the panels: what is shown when."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPointF, QSettings, Qt, QUrl
-from PySide6.QtGui import QAction, QDragEnterEvent, QDragLeaveEvent, QDropEvent, QKeySequence
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
     QDialog,
-    QFileDialog,
-    QLabel,
     QLineEdit,
     QMenu,
     QMenuBar,
-    QVBoxLayout,
-    QWidget,
 )
 from pytestqt.qtbot import QtBot
-from shiboken6 import isValid
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import JobState, WorkerQueues
-from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.errors import DamagedProject
-from sce_desktop.core.progress import Progress
 from sce_desktop.store.project import Project
-from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.keys_dialog import KeysDialog
 from sce_desktop.ui.kit.palette import CommandPalette
-from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.kit.theme import DARK, LIGHT, tokens
 from sce_desktop.ui.labels.label_sets_dialog import LabelSetsDialog
 from sce_desktop.ui.rows.column_filter import ColumnFilterDialog
@@ -44,114 +32,7 @@ from sce_desktop.ui.window.crash_dialog import CrashDialog
 from sce_desktop.ui.window.main_window import MainWindow
 from sce_desktop.ui.window.settings_dialog import SettingsDialog
 from tests.ui.conftest import MakeProject
-
-
-class Panel(QWidget):
-    """A panel with a text field, as every real one has."""
-
-    def __init__(self, controllers: Controllers) -> None:
-        super().__init__()
-        self.field = QLineEdit()
-        self.field.setAccessibleName("Field")
-        layout = QVBoxLayout(self)
-        layout.addWidget(QLabel("Panel"))
-        layout.addWidget(self.field)
-
-
-class Asked(QDialog):
-    """A dialog that notes what it was opened for."""
-
-    opened: list[tuple[Path | None, bool]] = []  # noqa: RUF012 - emptied by the fixture
-    message = ""  # to the last one
-
-    def __init__(
-        self,
-        controllers: Controllers,
-        path: Path | None = None,
-        *,
-        append: bool = False,
-        message: str = "",
-        parent: QWidget,
-    ) -> None:
-        super().__init__(parent)
-        Asked.message = message
-        Asked.opened.append((path, append))
-
-
-MakeWindow = Callable[[], MainWindow]
-
-
-@pytest.fixture
-def make_window(controllers: Controllers, theme: Theme, tmp_path: Path) -> Iterator[MakeWindow]:
-    Asked.opened = []
-    windows: list[MainWindow] = []
-
-    def make() -> MainWindow:
-        window = MainWindow(
-            controllers,
-            Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Asked, export_dialog=Asked),
-            theme,
-            recent=RecentProjects(tmp_path / "recent.json"),
-            state=QSettings(str(tmp_path / "window.ini"), QSettings.Format.IniFormat),
-        )
-        window.show()
-        windows.append(window)
-        return window
-
-    yield make
-    for window in filter(isValid, windows):
-        window._settled = True  # the fixture ends the work
-        window.close()
-        window.deleteLater()
-
-
-@pytest.fixture
-def window(make_window: MakeWindow) -> MainWindow:
-    return make_window()
-
-
-def open_in(qtbot: QtBot, window: MainWindow, path: Path) -> Controllers:
-    controllers = window._controllers
-    with qtbot.waitSignal(controllers.workspace.countsChanged):
-        window.open_path(path)
-    return controllers
-
-
-def drag(*urls: str) -> QMimeData:
-    data = QMimeData()
-    data.setUrls([QUrl(url) if "://" in url else QUrl.fromLocalFile(url) for url in urls])
-    return data
-
-
-_ACTIONS = Qt.DropAction.CopyAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-
-
-def hold(target: QWidget, data: QMimeData) -> bool:
-    """Drag something over ``target``; whether it was taken."""
-    copy, left, plain = _ACTIONS
-    enter = QDragEnterEvent(QPointF(5, 5).toPoint(), copy, data, left, plain)
-    enter.ignore()
-    QApplication.sendEvent(target, enter)
-    return enter.isAccepted()
-
-
-def drop(target: QWidget, *urls: str) -> tuple[bool, bool]:
-    """Drag files over ``target`` and let go; whether the drag and the drop were accepted."""
-    data = drag(*urls)
-    taken = hold(target, data)
-    copy, left, plain = _ACTIONS
-    event = QDropEvent(QPointF(5, 5), copy, data, left, plain)
-    event.ignore()
-    if taken:
-        QApplication.sendEvent(target, event)
-    return taken, event.isAccepted()
-
-
-def action(window: MainWindow, text: str) -> QAction:
-    return next(a for a in window.findChildren(QAction) if a.text().replace("&", "").rstrip("…") == text)
-
-
-# --- what is shown -----------------------------------------------------------------------------------------
+from tests.ui.window_bench import action, make_window_fixture, open_in, window_fixture  # noqa: F401
 
 
 def test_start_page_without_a_project(window: MainWindow) -> None:
@@ -496,258 +377,3 @@ def test_crashes_do_not_pile_up(qtbot: QtBot, window: MainWindow) -> None:
     window.crash_reports.show_crash(Crash("KeyError", "elsewhere"))
     assert len(window.findChildren(CrashDialog)) == 1
     window.findChild(CrashDialog).reject()
-
-
-# --- ways in -----------------------------------------------------------------------------------------------
-
-
-def test_dropped_table_opens_the_import_dialog(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
-    table = tmp_path / "mes données 1.csv"
-    table.write_text("text\nhello\n", encoding="utf-8")
-    assert drop(window, str(table)) == (True, True)
-    assert Asked.opened == []  # the program that the file comes from is let go first
-    qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-
-
-def test_drop_on_a_text_field_is_a_file_too(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
-) -> None:
-    open_in(qtbot, window, make_project())
-    table = tmp_path / "in.csv"
-    table.write_text("text\nhello\n", encoding="utf-8")
-    for field in window.findChildren(QLineEdit):
-        if field.isVisible():
-            Asked.opened = []
-            assert drop(field, str(table)) == (True, True)
-            qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-            assert field.text() == ""
-
-
-def test_dropped_project_is_opened(qtbot: QtBot, window: MainWindow, make_project: MakeProject) -> None:
-    path = make_project()
-    with qtbot.waitSignal(window._controllers.workspace.projectOpened):
-        assert drop(window, str(path)) == (True, True)
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("picture.png", "“picture.png” cannot be opened: drop a table ("),
-        ("report.docx", "“report.docx” cannot be opened: drop a table ("),
-        ("no ending", "“no ending” cannot be opened: drop a table ("),
-        ("folder", "“folder” is a folder: drop a table or a project (.sce)."),
-        ("https://example.org/a.csv", "What you dropped is not a file on this computer: save it first"),
-    ],
-)
-@pytest.mark.parametrize("opened", [False, True])
-def test_what_cannot_be_opened_is_reported_when_it_is_dropped(
-    qtbot: QtBot,
-    window: MainWindow,
-    make_project: MakeProject,
-    tmp_path: Path,
-    name: str,
-    told: str,
-    opened: bool,
-) -> None:
-    (tmp_path / "folder").mkdir()
-    if opened:
-        open_in(qtbot, window, make_project())
-    where = name if "://" in name else (tmp_path / name).as_uri()
-    data = drag(where)
-    hold(window, data)
-    assert window.drops.cue.isVisible()
-    assert window.drops.cue.words.text().startswith(told)  # before one lets go
-    assert drop(window, where) == (True, True)
-    assert window.drops.cue.isHidden()
-    assert window.strip.text.text().startswith(told)
-    assert Asked.opened == []
-
-
-def test_a_drag_that_has_no_files_is_left_alone(window: MainWindow) -> None:
-    data = QMimeData()
-    data.setText("some words")
-    assert not hold(window, data)
-    assert window.drops.cue.isHidden()
-
-
-@pytest.mark.parametrize("opened", [False, True])
-def test_a_file_that_is_held_over_the_window_is_answered_by_a_cue(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, opened: bool
-) -> None:
-    cue = window.drops.cue
-    if opened:
-        open_in(qtbot, window, make_project())
-    assert hold(window, drag("file:///data/mine.csv"))
-    assert cue.isVisible()
-    assert cue.words.text() == "Drop to import “mine.csv”"
-    assert window.pages.rect().contains(cue.geometry())
-    QApplication.sendEvent(window, QDragLeaveEvent())
-    assert cue.isHidden()
-    field = next((f for f in window.findChildren(QLineEdit) if f.isVisible()), None)
-    if field is not None:
-        assert hold(field, drag("file:///data/mine.sce"))
-        assert cue.isVisible()
-        assert cue.words.text() == "Drop to open the project “mine”"
-        QApplication.sendEvent(field, QDragLeaveEvent())
-        assert cue.isHidden()
-
-
-def test_of_several_files_one_is_opened_and_that_is_reported(
-    qtbot: QtBot, window: MainWindow, tmp_path: Path
-) -> None:
-    table = tmp_path / "b.csv"
-    table.write_text("text\nhello\n", encoding="utf-8")
-    assert drop(window, "file:///a.png", table.as_uri(), "file:///c.csv") == (True, True)
-    qtbot.waitUntil(lambda: Asked.opened == [(table, False)])
-    assert Asked.message == "Only “b.csv” is opened: 2 other files were ignored."  # not behind it
-
-
-def test_of_several_projects_one_is_opened_and_that_is_reported(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject
-) -> None:
-    path = make_project()
-    with qtbot.waitSignal(window._controllers.workspace.projectOpened):
-        drop(window, path.as_uri(), "file:///c.csv")
-    assert window.strip.isVisible()
-    assert window.strip.text.text() == "Only “Parcels.sce” is opened: 1 other file was ignored."
-
-
-def test_open_and_append_ask_for_a_file(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, tmp_path: Path
-) -> None:
-    table = tmp_path / "in.csv"
-    table.write_text("text\nhello\n", encoding="utf-8")
-    open_in(qtbot, window, make_project())
-    for name, append in (("Open", False), ("Add rows", True)):
-        action(window, name).trigger()
-        dialog = window.findChild(QFileDialog)
-        assert dialog is not None
-        dialog.fileSelected.emit(str(table))
-        assert Asked.opened[-1] == (table, append)
-        dialog.close()
-        qtbot.waitUntil(lambda: window.findChild(QFileDialog) is None)
-    window.tool_bar.export_button.click()
-    assert Asked.opened[-1] == (None, False)
-
-
-# --- ways out ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("worker", ["models", "files", "reads"])
-def test_closing_during_work_waits_for_it_and_loses_nothing(
-    qtbot: QtBot, window: MainWindow, workers: WorkerQueues, make_project: MakeProject, worker: str
-) -> None:
-    path = make_project()
-    controllers = open_in(qtbot, window, path)
-    controllers.edits.decide([1], Decision.NONE)
-    ended = threading.Event()
-
-    def slow_to_stop(*, progress: Progress) -> None:
-        try:
-            while True:
-                progress.check()
-                threading.Event().wait(0.2)
-        finally:
-            ended.set()
-
-    job = controllers.workspace.submit(slow_to_stop, title="Slow", worker=worker)  # type: ignore[arg-type]
-    qtbot.waitUntil(lambda: job.state is JobState.RUNNING)
-    with qtbot.waitSignal(controllers.projects.settled, timeout=2000):
-        assert not window.close()
-        assert not window.isEnabled()
-        assert "Finishing" in window.strip.text.text()
-    assert ended.is_set()
-    qtbot.waitUntil(lambda: not window.isVisible())
-    assert [file.name for file in path.parent.glob("Parcels.sce*")] == ["Parcels.sce"]
-    with Project.open(path) as project:
-        assert project.annotations([1])[1].decision is Decision.NONE
-
-
-def test_closing_while_nothing_runs_closes(qtbot: QtBot, window: MainWindow) -> None:
-    qtbot.waitUntil(lambda: not any(worker.busy for worker in window._controllers.workspace.workers))
-    window.close()
-    qtbot.waitUntil(lambda: not window.isVisible())
-
-
-def test_a_window_that_is_gone_is_not_closed_again(
-    qtbot: QtBot, window: MainWindow, controllers: Controllers
-) -> None:
-    window.deleteLater()
-    controllers.projects.settled.emit()
-    qtbot.waitUntil(lambda: not isValid(window))
-
-
-def test_window_comes_back_as_it_was(
-    qtbot: QtBot, make_window: MakeWindow, make_project: MakeProject, controllers: Controllers
-) -> None:
-    first = make_window()
-    open_in(qtbot, first, make_project())
-    first.resize(760, 640)
-    first.docks["Jobs and log"].bring()
-    first.beside.setSizes([490, 270])
-    first.workspace.setSizes([210, 280])
-    sizes = [*first.workspace.sizes(), *first.beside.sizes()]
-    with qtbot.waitSignal(controllers.projects.settled):
-        first.close()
-    second = make_window()
-    assert (second.width(), second.height()) == (760, 640)
-    assert second.docks["Jobs and log"].isVisible()
-    second.pages.setCurrentWidget(second.workspace)
-    second.beside.set_project_open(True)
-    assert [*second.workspace.sizes(), *second.beside.sizes()] == pytest.approx(sizes, abs=4)
-    assert [project.name for project in second._recent.all()] == ["Parcels"]
-
-
-@pytest.mark.parametrize(
-    "content",
-    [b"[" * 200_000, bytes(range(256)) * 50, b'[{"path": 3, "opened_at": 1}]', None],
-    ids=["deep", "binary", "a number as path", "a folder"],
-)
-def test_a_broken_list_of_recent_projects_keeps_no_window_from_opening(
-    make_window: MakeWindow, tmp_path: Path, content: bytes | None
-) -> None:
-    if content is None:
-        (tmp_path / "recent.json").mkdir()
-    else:
-        (tmp_path / "recent.json").write_bytes(content)
-    window = make_window()
-    assert window.isVisible()
-    assert window.start_page.recent_list.count() == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[General]\ngeometry=5\ndocks=true\nzones=a, b\nfolder=1, 2\n",
-        "[General]\ngeometry=@ByteArray(nonsense)\ndocks=@ByteArray(\\0\\xff)\nzones=@ByteArray()\n",
-        "\0\xff\0[[[[",
-    ],
-    ids=["other kinds", "other bytes", "no ini file"],
-)
-def test_a_broken_state_of_the_window_keeps_it_not_from_opening(
-    make_window: MakeWindow, tmp_path: Path, text: str
-) -> None:
-    (tmp_path / "window.ini").write_text(text, encoding="utf-8")
-    assert make_window().isVisible()
-
-
-@pytest.mark.parametrize("asked", [True, False], ids=["by the button", "by the system"])
-def test_closing_a_project_whose_file_is_gone(
-    qtbot: QtBot, window: MainWindow, make_project: MakeProject, controllers: Controllers, asked: bool
-) -> None:
-    """A person is asked, once; the system is not. Nothing is lost in either case."""
-    path = make_project()
-    open_in(qtbot, window, path)
-    assert controllers.edits.decide([1], Decision.NONE)
-    path.unlink()
-    if asked:
-        window.close()
-        qtbot.wait(50)
-        assert window.isVisible()
-        assert window.lost.box is not None
-        window.lost.watch.look()
-        assert window.status.saved.text() == "Not saved"
-    with qtbot.waitSignal(controllers.projects.settled):
-        window.close() if asked else window.close_unasked()
-    with Project.open(path.with_name("Parcels (rescued).sce")) as project:
-        assert list(project.annotations(range(1, 6))) == [1]

@@ -21,8 +21,8 @@ from sce_desktop.store.project import Project
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from sce_desktop.ui.window.run_bar import RunBar
 from tests.ui.conftest import MakeProject
+from tests.ui.import_bench import choose, imported, settle, show
 from tests.ui.panels import open_in
-from tests.ui.test_import_dialog import choose, imported, settle, show
 from tests.ui.wiring import wired
 
 GERMAN = (

@@ -26,7 +26,7 @@ from sce_desktop.ui.kit.fitted import Face, laid_out, lines_of
 from sce_desktop.ui.kit.painting import draw_line, draw_lines
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.panels import open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, bench  # noqa: F401
+from tests.ui.row_bench import Bench, bench_fixture  # noqa: F401
 
 ROWS, LABELS = 300, 8
 WORDS = ("My card has not arrived", "–", "1,234", "None of these", "Kündigung des Vertrags…", "=")
@@ -51,7 +51,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def opened(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Bench:  # noqa: F811
+def opened(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Bench:
     score_no_edits(controllers)
     open_in(qtbot, controllers, path)
     settle(qtbot, controllers)
@@ -61,7 +61,7 @@ def opened(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> 
 class Counted(QObject):
     """How often the table is painted, its headings are, and each cell is drawn."""
 
-    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+    def __init__(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__()
         self.table = bench.rows.table
         self.events: Counter[object] = Counter()

@@ -22,7 +22,7 @@ from sce_desktop.ui.kit.appearance import Theme
 from sce_desktop.ui.kit.parts import Parts
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
-from tests.ui.test_main_window import Asked, Panel
+from tests.ui.window_bench import Asked, Panel
 
 
 @pytest.fixture

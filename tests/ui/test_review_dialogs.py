@@ -40,8 +40,8 @@ from sce_desktop.ui.rows.filter_bar import FilterBar
 from sce_desktop.ui.rows.filter_words import filters_in_words
 from sce_desktop.ui.rows.threshold_dialog import ThresholdDialog
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, give_yes, open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, decided, press
+from tests.ui.panels import LABELS, give_scores, give_yes, open_in, settle
+from tests.ui.row_bench import Bench, decided, open_bench, press
 from tests.ui.wiring import wired
 
 TEXTS = ("Two days late", "Box crushed", "Two days late", "Driver was kind", "Two days late", "Lost it")
@@ -52,18 +52,8 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
     path = make_project(texts=TEXTS, labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, [0, 1, 0, 2, 0, 1], share=0.8)
-    bench = Bench(controllers)
-    qtbot.addWidget(bench)
-    bench.resize(700, 900)
-    bench.show()
-    bench.activateWindow()
-    open_in(qtbot, controllers, path)
-    score_no_edits(controllers)
-    settle(qtbot, controllers)
-    bench.rows.table.setFocus()
-    qtbot.waitUntil(bench.rows.table.hasFocus)
-    yield bench
-    settle(qtbot, controllers)
+    with open_bench(qtbot, controllers, path, width=700, height=900) as bench:
+        yield bench
 
 
 def test_undo_goes_back_to_the_row_though_a_filter_hides_it(

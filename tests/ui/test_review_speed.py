@@ -29,7 +29,7 @@ from sce_desktop.ui.rows.row_labels import SHOWN
 from sce_desktop.ui.rows.rows_model import RowsModel
 from tests.store.statements import scans, statements
 from tests.ui.panels import open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, bench  # noqa: F401
+from tests.ui.row_bench import Bench, bench_fixture  # noqa: F401
 from tests.ui.wiring import wired
 
 ROWS, LABELS = 600, 60
@@ -55,7 +55,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def many(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Iterator[Bench]:  # noqa: F811
+def many(qtbot: QtBot, controllers: Controllers, bench: Bench, path: Path) -> Iterator[Bench]:
     score_no_edits(controllers)
     controllers.scorer.set_baselines(("similarity",))
     open_in(qtbot, controllers, path)

@@ -17,8 +17,8 @@ from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.ui.rows.rows_model import Column
 from tests.ui.conftest import MakeProject
-from tests.ui.panels import LABELS, give_scores, open_in, score_no_edits, settle
-from tests.ui.test_row_panel import Bench, decided, press
+from tests.ui.panels import LABELS, give_scores, settle
+from tests.ui.row_bench import Bench, decided, open_bench, press
 
 TOPS = (0, 1, 2, 0, 1, 2, 0, 1)
 Answer = tuple[Decision, tuple[int, ...]] | None
@@ -36,18 +36,8 @@ def opened(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) ->
     path = make_project(texts=tuple(f"Text {n}" for n in range(8)), labels=LABELS)
     with Project.open(path) as project:
         give_scores(project, TOPS)
-    bench = Bench(controllers)
-    qtbot.addWidget(bench)
-    bench.resize(600, 1400)
-    bench.show()
-    bench.activateWindow()
-    open_in(qtbot, controllers, path)
-    score_no_edits(controllers)
-    settle(qtbot, controllers)
-    bench.rows.table.setFocus()
-    qtbot.waitUntil(bench.rows.table.hasFocus)
-    yield bench
-    settle(qtbot, controllers)
+    with open_bench(qtbot, controllers, path, width=600, height=1400) as bench:
+        yield bench
 
 
 def select(bench: Bench, *places: int) -> None:

@@ -15,7 +15,7 @@ from sce_desktop.controllers.view_state import MOST_PROJECTS, ViewState
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
-from tests.ui.test_row_panel import Bench
+from tests.ui.row_bench import Bench
 
 QUERIES = (
     RowQuery(),

@@ -14,21 +14,19 @@ from sce_desktop.core.training import FinetuneSettings
 from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.project import Project
 from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
-from tests.ui.panels import settle
-from tests.ui.test_finetune_panel import (
+from tests.ui.finetune_bench import (  # noqa: F401
     click,
-    engine,
+    engine_fixture,
     label_enough,
     make_version,
-    method,
+    method_fixture,
     metrics,
-    panel,
-    project,
+    panel_fixture,
+    project_fixture,
     two_versions,
 )
+from tests.ui.panels import settle
 from tests.ui.wiring import controllers_of
-
-__all__ = ["engine", "method", "panel", "project"]  # fixtures
 
 BLOB = save({"correction.weight": torch.zeros(2, 3)}, metadata={"sce": json.dumps({"labels": []})})
 
