@@ -52,7 +52,8 @@ def show_fixture(qtbot: QtBot, controllers: Controllers, make_project: MakeProje
         panel.resize(1280, 300)
         panel.show()
         if scored:
-            qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)  # scikit-learn is imported
+            # Long enough for the import of scikit-learn.
+            qtbot.waitUntil(lambda: panel.measuring.found is not None, timeout=60_000)
         return panel
 
     yield show

@@ -78,10 +78,10 @@ def test_right_answers_come_and_go_while_one_looks(
     assert "apply to all rows only if" in panel.bar.info.toolTip()
     assert controllers.workspace.project is not None
     assert controllers.edits.remove_coder(controllers.workspace.project.coders()[0].id)
-    panel.visibility.within(0)  # it waits longer the longer the last one took
+    panel.measuring.visibility.within(0)  # it waits longer the longer the last one took
     qtbot.waitUntil(lambda: "Nothing is labelled yet" in panel.message.text())
     controllers.edits.undo()
-    panel.visibility.within(0)
+    panel.measuring.visibility.within(0)
     qtbot.waitUntil(lambda: panel.part is not None and panel.part.source is Source.GOLD)
 
 

@@ -116,15 +116,16 @@ def test_new_decisions_are_measured_while_somebody_looks(
     qtbot: QtBot, controllers: Controllers, show: Open
 ) -> None:
     panel = show()
-    qtbot.waitUntil(lambda: panel.visibility.idle)
+    qtbot.waitUntil(lambda: panel.measuring.visibility.idle)
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[1].id or 0])
-    panel.visibility.within(0)  # it waits longer the longer the last one took, and that one had imports to do
+    # It waits longer the longer the last one took, and that one had imports to do.
+    panel.measuring.visibility.within(0)
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
     panel.hide()
     controllers.edits.decide([12], Decision.NONE)
     settle(qtbot, controllers)
-    assert panel.visibility.job is None
-    assert not panel.visibility.idle
+    assert panel.measuring.visibility.job is None
+    assert not panel.measuring.visibility.idle
     assert "11 of 11" in panel.bar.basis.text()
     panel.show()
     qtbot.waitUntil(lambda: "Excluded from accuracy: 1 row labelled" in panel.bar.info.toolTip())
@@ -132,11 +133,11 @@ def test_new_decisions_are_measured_while_somebody_looks(
 
 def test_figures_that_are_late_say_so(qtbot: QtBot, controllers: Controllers, show: Open) -> None:
     panel = show()
-    qtbot.waitUntil(lambda: panel.visibility.idle)
-    panel.visibility._rests = 3_600_000  # as after a measuring that took long
+    qtbot.waitUntil(lambda: panel.measuring.visibility.idle)
+    panel.measuring.visibility._rests = 3_600_000  # as after a measuring that took long
     controllers.edits.decide([11], Decision.LABEL, [controllers.workspace.labels[0].id or 0])
     assert panel.bar.basis.text().startswith("Updating after your last changes. 10 of 10")
-    panel.visibility.within(0)
+    panel.measuring.visibility.within(0)
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("11 of 11"))
 
 
@@ -169,7 +170,7 @@ def test_children_are_rolled_up(qtbot: QtBot, controllers: Controllers, show: Op
     panel = show(labels=("Late", "Parcel > Damaged", "Parcel > Lost"))
     assert panel.bar.rolled.isVisible()
     panel.bar.rolled.setChecked(True)
-    qtbot.waitUntil(lambda: panel.found is not None)
+    qtbot.waitUntil(lambda: panel.measuring.found is not None)
     assert [row[0] for row in cells(panel, "labels")] == ["Late", "Parcel"]
     accuracy = quality(controllers, rolled=True).parts[0].models[0].measures.accuracy
     assert panel.models.figures.rows[0][1] == accuracy
@@ -230,7 +231,7 @@ def test_it_says_which_rows_and_which_models_are_left_out(qtbot: QtBot, show: Op
         _tuned(project, [1, 2, 6])
 
     panel = show(prepare=prepare, scored=False)
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.measuring.found is not None, timeout=60_000)
     assert panel.bar.basis.text() == "7 of 10 labelled rows, not a random sample."
     assert "Excluded: 3 rows that version 1 was trained on." in panel.bar.info.toolTip()
     assert "Similarity is not evaluated: only 2 of 12 rows are scored." in panel.summary.text()
@@ -259,7 +260,7 @@ def test_two_figures_of_being_right_say_what_they_are_made_of(
 
 def test_where_the_model_learned_from_all_it_says_so(qtbot: QtBot, show: Open) -> None:
     panel = show(prepare=lambda project: _tuned(project, [*range(1, 11)]), scored=False)
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.measuring.found is not None, timeout=60_000)
     assert panel.pages.currentWidget() is panel.message
     assert "10 rows. version 1 was trained on 10 of them" in panel.message.text()
 
@@ -270,7 +271,7 @@ def test_of_right_answers_that_it_learned_from_it_says_so(qtbot: QtBot, show: Op
         _tuned(project, [1, 2])
 
     panel = show([], prepare=prepare, scored=False)
-    qtbot.waitUntil(lambda: panel.found is not None, timeout=60_000)
+    qtbot.waitUntil(lambda: panel.measuring.found is not None, timeout=60_000)
     assert panel.message.text() == (
         "Gold labels: 2 rows. version 1 was trained on 2 of them, so they cannot evaluate it. "
         "Draw an audit sample, or label other rows."
@@ -302,11 +303,12 @@ def test_the_project_is_closed_while_it_measures(
             progress.check()
 
     monkeypatch.setattr(evaluate_work, "evaluate", slow)
-    panel.visibility.within(0)  # it waits longer the longer the last one took, and that one had imports to do
+    # It waits longer the longer the last one took, and that one had imports to do.
+    panel.measuring.visibility.within(0)
     qtbot.waitUntil(begun.is_set)
     with qtbot.waitSignal(controllers.workspace.projectClosed):
         controllers.projects.close_project()
-    assert panel.found is None
+    assert panel.measuring.found is None
     assert panel.message.text() == ""
     assert not panel.bar.draw.isVisible()
 
@@ -315,19 +317,19 @@ def test_what_was_measured_with_other_labels_is_dropped(
     qtbot: QtBot, controllers: Controllers, show: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     panel = show()
-    stale, go = panel.found, threading.Event()
+    stale, go = panel.measuring.found, threading.Event()
     monkeypatch.setattr(evaluate_work, "evaluate", lambda *_, progress: stale if go.wait(5) else None)
-    panel.visibility.within(0)
-    qtbot.waitUntil(lambda: panel.visibility.job is not None)
+    panel.measuring.visibility.within(0)
+    qtbot.waitUntil(lambda: panel.measuring.visibility.job is not None)
     monkeypatch.undo()
     score_no_edits(controllers)
     controllers.edits.set_labels([*controllers.workspace.labels, Label("Fourth")])
     go.set()
-    assert panel.found is None
+    assert panel.measuring.found is None
     settle(qtbot, controllers)
-    qtbot.waitUntil(lambda: panel.found is not None and panel.found is not stale)
-    assert panel.found is not None
-    assert panel.found.quality.labels == (*LABELS, "Fourth")
+    qtbot.waitUntil(lambda: panel.measuring.found is not None and panel.measuring.found is not stale)
+    assert panel.measuring.found is not None
+    assert panel.measuring.found.quality.labels == (*LABELS, "Fourth")
 
 
 def test_decisions_that_do_not_fit_are_found_by_vectors(
@@ -404,14 +406,14 @@ def test_the_sample_alone_is_measured_once_it_is_begun(
     assert not panel.bar.draw.isVisible()
     assert panel.bar.basis.text() == ""
     assert not panel.bar.source.isVisible()
-    panel.visibility._rests = 60_000  # as after a measuring that took long
+    panel.measuring.visibility._rests = 60_000  # as after a measuring that took long
     QGuiApplication.clipboard().setText("before")
     panel.copy()
     assert QGuiApplication.clipboard().text() == "before"
     panel.bar.stop.click()
     assert not controllers.audit.shown
     assert not panel.bar.stop.isVisible()
-    assert panel.found is None  # the figures of before the sample are not shown again
+    assert panel.measuring.found is None  # the figures of before the sample are not shown again
     assert panel.message.text() == "Evaluating…"
     qtbot.waitUntil(lambda: panel.bar.basis.text().startswith("4 of 4"))
     assert panel.pages.currentWidget() is not panel.message

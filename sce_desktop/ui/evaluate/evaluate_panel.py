@@ -1,7 +1,4 @@
-"""How good the models are on the labelled rows, and always what such figures apply to.
-
-Measured in the worker ``reads`` while the panel is visible, again a moment after labels or scores change.
-"""
+"""How good the models are on the labelled rows, and always what such figures apply to."""
 
 from __future__ import annotations
 
@@ -23,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sce_desktop.controllers import evaluate_work
 from sce_desktop.controllers.audit_review import AuditReview
 from sce_desktop.controllers.messages import Messages
 from sce_desktop.controllers.navigation import Navigation
@@ -38,20 +34,16 @@ from sce_desktop.ui.evaluate.confusion_view import ConfusionView
 from sce_desktop.ui.evaluate.doubts_list import DoubtsList
 from sce_desktop.ui.evaluate.evaluate_bar import EvaluateBar
 from sce_desktop.ui.evaluate.evaluate_charts import Charts
+from sce_desktop.ui.evaluate.measuring import Measuring
 from sce_desktop.ui.kit.dialog_parts import open_dialog
 from sce_desktop.ui.kit.figures_table import ROW_HEIGHT, FiguresTable
 from sce_desktop.ui.kit.icons import label_icon
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, SPACE_S, px, set_role
-from sce_desktop.ui.kit.visibility import VisibilityGate
 from sce_desktop.ui.rows.rows_delegate import colours_of_names
 
 if TYPE_CHECKING:
-    from sce_desktop.controllers.evaluate_work import Evaluation
     from sce_desktop.tasks.evaluation.quality import Part
 
-_PAUSE_MS = 400
-_LATE_MS = 1000  # a longer pause than this is shown
-_PAUSE_FACTOR = 3  # times as long as it took; the table needs the worker, too
 CONFUSIONS = "confusion"  # the name of rows that a confusion shows, as it is kept with decisions
 
 
@@ -72,11 +64,8 @@ class EvaluatePanel(QWidget):
         self._navigation = navigation
         self._scorer = scorer
         self._audit = audit
-        self._preferences = preferences
         self._messages = messages
-        self._stale = True  # the figures are not those of the project as it is
         self._source: int | None = None  # chosen by the user
-        self.found: Evaluation | None = None
         self.setAccessibleName(_("Evaluate"))
         set_role(self, "pane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -123,11 +112,12 @@ class EvaluatePanel(QWidget):
         self.tabs.currentChanged.connect(self._on_tab)
         self.pages.currentChanged.connect(self._on_tab)
         self._on_tab()
-        self.visibility = VisibilityGate(self, _PAUSE_MS, rest=_PAUSE_FACTOR)
-        self.visibility.due.connect(self._measure)
+        self.measuring = Measuring(workspace, navigation, scorer, preferences, self.bar, self)
+        self.measuring.changed.connect(self._show)
+        self.measuring.late.connect(self._show_result)
         self._connect()
         self._show()
-        self.refresh_soon()
+        self.measuring.refresh_soon()
 
     @Slot(bool)
     def _place_details(self, narrow: bool) -> None:
@@ -174,14 +164,6 @@ class EvaluatePanel(QWidget):
 
     def _connect(self) -> None:
         bar = self.bar
-        self._workspace.annotationsChanged.connect(self.refresh_soon)
-        self._workspace.scoresChanged.connect(self._on_scores)
-        self._workspace.rowsChanged.connect(self.refresh_soon)
-        self._workspace.labelsChanged.connect(self._start_over)
-        self._workspace.projectOpened.connect(self._start_over)
-        self._workspace.projectClosed.connect(self._start_over)
-        self._scorer.modelsChanged.connect(self._on_models)
-        self._preferences.settingsChanged.connect(self._on_settings)
         self._workspace.thresholdChanged.connect(self._on_threshold)
         self._audit.stateChanged.connect(self._show_audit)
         self._navigation.queryChanged.connect(self._show_audit)
@@ -190,99 +172,17 @@ class EvaluatePanel(QWidget):
         bar.stopAsked.connect(self._leave_sample)
         bar.copyAsked.connect(self.copy)
         bar.sourceChosen.connect(self._choose_source)
-        bar.rolledUp.connect(self._start_over)
         self.models.selectionModel().currentRowChanged.connect(self._show_confusions)
         self.labels.chosen.connect(self._choose_label)
         self.confusions.chosen.connect(self._choose_confusion)
-
-    # --- measuring -----------------------------------------------------------------------------------------
-
-    @Slot()
-    def refresh_soon(self) -> None:
-        """Measure again in a moment if anybody looks, else when somebody does."""
-        self._stale = True
-        if self.visibility.wait > _LATE_MS:
-            self._show_result()
-        self.visibility.soon()
-
-    @Slot()
-    def _on_scores(self) -> None:
-        """Measure again in a moment, or when the scoring ends: meanwhile nothing is measured."""
-        self._stale = True
-        if self._scorer.job is None:
-            self.refresh_soon()
-
-    @Slot()
-    def _start_over(self) -> None:
-        """Drop what is being measured: it is about other labels, or another project."""
-        self._forget()
-        self._show()
-        self.refresh_soon()
-
-    def _forget(self) -> None:
-        """Let go of the figures and of what is being measured; what comes next is measured at once."""
-        self.visibility.forget()
-        self.found = None
-
-    @Slot()
-    def _on_models(self) -> None:
-        """Scoring has ended, or begun: meanwhile nothing is measured."""
-        if self._stale:
-            self.refresh_soon()
-        self._show()
-
-    @Slot(object)
-    def _on_settings(self, keys: set[str]) -> None:
-        """Hide the results as soon as the user labels in blind mode."""
-        if "blind" in keys:
-            if self._stale:  # labels given in blind mode are not in these figures
-                self._forget()
-            self._show()
-            if self._stale:
-                self.refresh_soon()
-
-    @Slot()
-    def _on_threshold(self) -> None:
-        if not self._navigation.blind:
-            self._show_charts()
-
-    @Slot()
-    def _measure(self) -> None:
-        if self._workspace.project is None:
-            return
-        if (
-            not self._workspace.runs
-            or not self._workspace.labels
-            or self._scorer.job is not None
-            or self._navigation.blind
-        ):
-            self._show()
-            return
-        self._stale = False
-        job = self._workspace.submit(
-            evaluate_work.evaluate,
-            self._workspace.project,
-            [run.alias for run in self._workspace.runs],
-            self.bar.rolled.isChecked(),
-            title=_("Evaluating the models"),
-            worker="reads",
-            quiet=True,
-        )
-        job.finished.connect(self._on_found)
-        self.visibility.follow(job)
-        job.ended.connect(self._show_result)
-
-    @Slot(object)
-    def _on_found(self, found: Evaluation | None) -> None:
-        self.found = found
-        self._show()
 
     # --- what is shown -------------------------------------------------------------------------------------
 
     @property
     def part(self) -> Part | None:
         """The labelled rows that the figures are from; None: there are none."""
-        parts = {} if self.found is None else {part.source: part for part in self.found.quality.parts}
+        found = self.measuring.found
+        parts = {} if found is None else {part.source: part for part in found.quality.parts}
         if self._source in parts:
             return parts[self._source]  # type: ignore[index]
         measured = [part for part in parts.values() if part.models]
@@ -291,7 +191,7 @@ class EvaluatePanel(QWidget):
     @Slot()
     def _show(self) -> None:
         blind = self._navigation.blind  # even the counts of rows that a model gets wrong would tell of it
-        found, part = (None, None) if blind else (self.found, self.part)
+        found, part = (None, None) if blind else (self.measuring.found, self.part)
         self.bar.show_parts(found, part)
         self._show_audit()
         if found is None or part is None or not part.models:
@@ -311,7 +211,7 @@ class EvaluatePanel(QWidget):
 
     @Slot()
     def _show_labels(self) -> None:
-        found, part = self.found, self.part
+        found, part = self.measuring.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
         # No method of the panel: a widget that only the garbage collector can destroy crashes Qt.
@@ -328,10 +228,10 @@ class EvaluatePanel(QWidget):
     @Slot()
     def _show_result(self) -> None:
         """Show the result with its basis, and that another is on its way where that takes a while."""
-        found, part = self.found, self.part
+        found, part = self.measuring.found, self.part
         if found is None or part is None or not part.models or self._navigation.blind:
             return
-        rows, late = words.basis(part), self._stale and self.visibility.wait > _LATE_MS
+        rows, late = words.basis(part), self.measuring.is_late
         self.bar.show_result(
             words.result(part),
             f"{words.LATE} {rows}" if late else rows,
@@ -345,15 +245,20 @@ class EvaluatePanel(QWidget):
             return words.NO_LABELS
         if self._navigation.blind:
             return words.BLIND_AUDIT if self._audit.shown else words.BLIND
-        if self._scorer.job is not None and self.found is None:
+        if self._scorer.job is not None and self.measuring.found is None:
             return words.SCORING
         if not self._workspace.runs:
             return words.NOT_SCORED
-        if self.found is None:
+        if self.measuring.found is None:
             return words.EVALUATING
         if part is None:
             return words.NOT_LABELLED
-        return words.nothing_measured(self.found.quality, part)
+        return words.nothing_measured(self.measuring.found.quality, part)
+
+    @Slot()
+    def _on_threshold(self) -> None:
+        if not self._navigation.blind:
+            self._show_charts()
 
     @Slot()
     def _show_audit(self) -> None:
@@ -364,9 +269,9 @@ class EvaluatePanel(QWidget):
     @Slot()
     def _show_confusions(self) -> None:
         part, row = self.part, self.models.currentIndex().row()
-        if self.found is None or part is None or not 0 <= row < len(part.models):
+        if self.measuring.found is None or part is None or not 0 <= row < len(part.models):
             return
-        self.confusions.show_part(self.found.quality.labels, part, row)
+        self.confusions.show_part(self.measuring.found.quality.labels, part, row)
         if len(part.models) > 1:
             model = words.model_name(part.models[row].alias)
             self.tabs.setTabText(1, _("Confusion matrix: {model}", model=model))
@@ -379,8 +284,8 @@ class EvaluatePanel(QWidget):
         if part is None or not part.models:
             return
         covered = words.coverage(part, self._workspace.threshold)
-        assert self.found is not None
-        lines = (covered, words.comparisons(part), words.missing(self.found.quality))
+        assert self.measuring.found is not None
+        lines = (covered, words.comparisons(part), words.missing(self.measuring.found.quality))
         self.summary.setText("\n".join(line for line in lines if line))
         self.summary.setToolTip(words.unfitting(part))
         named = [(words.model_name(model.alias), model) for model in part.models]
@@ -424,17 +329,17 @@ class EvaluatePanel(QWidget):
     @Slot()
     def copy(self) -> None:
         """Put the figures of the models and of the open tab on the clipboard, for a spreadsheet."""
-        part = self.part
-        if self.found is None or part is None or not part.models or self._navigation.blind:
+        found, part = self.measuring.found, self.part
+        if found is None or part is None or not part.models or self._navigation.blind:
             return
         page = self.tabs.currentWidget()
         shown = self.labels.figures.tsv()
         if page in (self.confusions, self.doubts):
             shown = page.tsv()
-        quality = self.found.quality
+        quality = found.quality
         notes = (
             self.bar.basis.text(),
-            words.caveats(quality, part, multi_label=self.found.multi_label),
+            words.caveats(quality, part, multi_label=found.multi_label),
             words.missing(quality),
         )
         line = " ".join(" ".join(notes).split())
