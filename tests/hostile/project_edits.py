@@ -49,4 +49,8 @@ def rebuilt(*pragmas: str) -> Builder:
 
 def companion(ending: str, content: bytes) -> Builder:
     """Return what puts a file of that content beside the project."""
-    return lambda path: path.with_name(path.name + ending).write_bytes(content) and None
+
+    def build(path: Path) -> None:
+        path.with_name(path.name + ending).write_bytes(content)
+
+    return build
