@@ -205,7 +205,7 @@ def model_choice(studio: Studio) -> None:
     advice = studio.controllers.advice
     studio.until(lambda: not advice._soon.isActive() and advice._job is not None and not advice._job.active)
     choices = ImportChoices(german, TableOptions(), (1,), append=True)
-    studio.controllers.import_table(choices)
+    studio.controllers.projects.import_table(choices)
     studio.until(lambda: bool(advice.warning))
     studio.shot("choice-later")
     choice.is_here = here
