@@ -23,7 +23,7 @@ from sce_desktop.store.annotations import decisions
 from sce_desktop.store.content import conditions, first_rows, ordering, rows
 from sce_desktop.store.content.by_annotation import by_annotation
 from sce_desktop.store.content.columns import ColumnCache
-from sce_desktop.store.content.row_tests import passing, passing_mask, row_tests
+from sce_desktop.store.content.row_tests import CellTest, RowTest, passing, passing_mask, row_tests
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
@@ -145,8 +145,19 @@ class _Found:
         if self.count <= _TESTED[-1] and 2 * self.count < self._last:
             passed = passing(self._connection, self.tests, self._ids)
             self._hide(conditions.mask(passed, self._last), ())
-        else:
-            self._hide(passing_mask(self._connection, self.tests, self._shown(), self._progress), ())
+            return
+        tests = [test for test in self.tests if not self._by_column_alone(test)]
+        self._hide(passing_mask(self._connection, tests, self._shown(), self._progress), ())
+
+    def _by_column_alone(self, test: RowTest) -> bool:
+        """Apply a test of cells by the column, which is kept then: whoever asks again need not read it."""
+        if not isinstance(test, CellTest):
+            return False
+        known = self._columns.few(self._connection, test.wanted.column, self._progress)
+        if known is not None:
+            met = known.matching(test.wanted)
+            self._hide(self._shown(), [~met if test.excluded else met])
+        return known is not None
 
     def first_tested(self) -> IdArray:
         """Return the first rows that pass all tests, as far as they are among the first of the order."""
