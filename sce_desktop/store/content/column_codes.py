@@ -8,6 +8,7 @@ which anything is otherwise is parsed.
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -26,6 +27,7 @@ from sce_desktop.store.file.database import raw
 from sce_desktop.store.file.functions import whole_characters
 
 _BATCH: Final = 25_000  # rows
+_FEW: Final = 10_000  # rows that are parsed sooner than Arrow is imported, which somebody may wait for
 _MOST_BYTES: Final = 50_000_000  # of cells in one piece
 _PRINTED: Final = 0x20  # what is below it are control characters
 _QUOTE, _ESCAPE, _COMMA, _LINE, _OPEN, _CLOSE = b'"\\,\n[]'
@@ -61,7 +63,7 @@ def coded_between(connection: sa.Connection, column: int, after: int, end: int) 
     """Return the cells of the rows behind the id ``after`` up to ``end``."""
     layout = shape(connection)
     place, found = _place(layout, column), None
-    if place is not None:
+    if place is not None and (end - after > _FEW or "pyarrow.compute" in sys.modules):
         found = _at_once(connection, place, after, end)
     return _parsed(connection, column, after, end) if found is None else found
 

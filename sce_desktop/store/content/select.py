@@ -15,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import IdArray, looked_up, narrow_range, true_places
+from sce_desktop.core.arrays import IdArray, counted, looked_up, narrow_range, true_places
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
@@ -289,8 +289,11 @@ class _Found:
                 return None
         decided = self._decided(run)
         top, confidence = scores.top[:size], scores.confidence[:size]
-        # Of the first rows none stands behind as many of its own label.
-        ids = first_rows.surest(top, confidence, count, len(decided), inside[:size])
+        # Of the first rows none stands behind more of its own label than there are turns for.
+        for wanted in (ordering.turns_of_first(decided, count), np.full(len(decided), count)):
+            ids = first_rows.surest(top, confidence, wanted, inside[:size])
+            if np.minimum(counted(top[ids], len(decided)), wanted).sum() >= count:
+                break  # else labels ran out of rows, and others have more turns
         turns = ordering.in_turns(ids, top[ids], ordering.of_floats(confidence[ids]), decided)
         return turns[:count]  # a label that ran out of rows here has more of them in the whole order
 
@@ -392,15 +395,5 @@ def _slices(ids: IdArray) -> Iterator[IdArray]:
 
 def _random_keys(ids: IdArray, seed: int) -> NDArray[np.uint64]:
     """Return a key (n,) for each id that depends on it and ``seed`` alone."""
-    start = _mixed(
-        np.array([seed % 2**64], np.uint64)
-    )  # mixed by itself: seed + id would only shift the order
-    return _mixed(start + ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-
-
-def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter keys over all numbers (the last step of SplitMix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
-    return mixed
+    start = ordering.scattered(np.array([seed % 2**64], np.uint64))  # seed + id would only shift the order
+    return ordering.scattered(start + ids.astype(np.uint64) * ordering.GOLDEN)
