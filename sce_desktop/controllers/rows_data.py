@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAGE = 64  # rows that are read at once
 MANY_ROWS = 200_000  # from here up the first ones of an order are found before the rest of it
 FIRST_ROWS = 2_048  # which are so many at least
-READABLE_ROWS = 8_192  # of a large project whose texts are read at once, if a search leaves no more
+READABLE_ROWS = 2_048  # of a large project whose texts are read at once, if a search leaves no more
 SHOWN_CHARACTERS = 900  # more than four lines of a table hold
 _STRONG = {"L": False, "R": True, "AL": True}
 

@@ -13,7 +13,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import CellFilter, RowOrder, RowQuery
 from sce_desktop.core.readings import Kind
-from sce_desktop.store.content import column_values, columns
+from sce_desktop.store.content import column_values, columns, row_tests
 from sce_desktop.store.project import Project
 
 HOSTILE = (
@@ -186,17 +186,48 @@ def test_a_damaged_row_is_named_whichever_way_cells_are_read(project: Project) -
         project.row_ids(RowQuery(order=RowOrder.COLUMN, order_column=0))
 
 
-def test_a_column_that_was_read_answers_filters_as_reading_each_cell_does(project: Project) -> None:
+@pytest.mark.parametrize("column", [0, 1, 2])
+def test_cells_are_found_alike_by_sqlite_in_stretches_and_by_the_whole_column(
+    project: Project, column: int
+) -> None:
     fill(project, list(HOSTILE))
+    needles = ("PLAIN", "é", "e", "\0", "%", "شحن", "\n", "\u0301")
     wanted = [
-        *(CellFilter(0, (value or None,)) for value in HOSTILE),
-        *(CellFilter(0, (value or None,), without=True) for value in HOSTILE),
-        *(CellFilter(0, contains=needle) for needle in ("PLAIN", "é", "e", "\0", "%", "شحن", "\n", "\u0301")),
-        CellFilter(0, ("plain", "Plain"), contains="pla"),
+        *(CellFilter(column, (value or None,)) for value in HOSTILE),
+        *(CellFilter(column, (value or None,), without=True) for value in HOSTILE),
+        *(CellFilter(column, contains=needle) for needle in needles),
+        CellFilter(column, ("plain", "Plain"), contains="pla"),
     ]
-    before = [project.row_ids(RowQuery(cells=(one,))).tolist() for one in wanted]
-    project.reading(0)
-    assert [project.row_ids(RowQuery(cells=(one,))).tolist() for one in wanted] == before
+    ids = np.arange(1, len(HOSTILE) + 1)
+    for one in wanted:
+        test = row_tests.CellTest(one)
+        with project._database.read() as connection:
+            each = sorted(test.meeting(connection, ids).tolist())
+            assert test.meeting_between(connection, 1, len(HOSTILE)).tolist() == each
+            some = [row_id for row_id in each if 3 <= row_id <= 9]
+            assert test.meeting_between(connection, 3, 9).tolist() == some
+        assert project.row_ids(RowQuery(cells=(one,))).tolist() == each
+        with project._database.read() as connection:
+            assert project._columns.known(connection, column) is not None
+
+
+def test_a_column_of_very_many_distinct_cells_is_not_held_for_a_filter(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(project, list(HOSTILE))
+    expected = kept(project, 0, contains="plain")
+    monkeypatch.setattr(column_values, "MOST_DISTINCT", 3)
+    begun: list[int] = []
+    plain = columns.coded_batches
+
+    def coded_batches(connection: object, column: int, *rest: object) -> object:
+        begun.append(column)
+        return plain(connection, column, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(columns, "coded_batches", coded_batches)
+    for _time in range(2):
+        assert kept(project, 2, contains="plain") == expected
+    assert begun == [2]  # and it is known from then on that it is of no use
 
 
 def test_rows_that_are_added_are_in_the_order(project: Project) -> None:

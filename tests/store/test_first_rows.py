@@ -110,6 +110,16 @@ def test_labels_take_turns_as_sorting_by_their_turn_has_it(seed: int, labels: in
     assert ordering.in_turns(ids, groups, ordering.of_floats(values), before).tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_turns_say_how_many_rows_of_each_label_come_first(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    before, count = rng.integers(0, 30, rng.integers(1, 9)), int(rng.integers(1, 200))
+    turns = 0
+    while np.maximum(0, turns - before).sum() < count:
+        turns += 1
+    assert ordering.turns_of_first(before, count).tolist() == np.maximum(0, turns - before).tolist()
+
+
 def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
     """The bound is guessed by every second key; the small ones stand at the others."""
     values = np.ones(40_000, np.float32)
@@ -119,7 +129,7 @@ def test_a_sample_that_misleads_costs_time_and_no_row() -> None:
     assert len(first) >= 25_000
     groups = np.zeros(40_000, np.int64)
     groups[1::500] = 1
-    found = first_rows.surest(groups, values, 30, 3)
+    found = first_rows.surest(groups, values, np.full(3, 30), np.ones(len(values), bool))
     for group in (0, 1):
         best = np.sort(values[groups == group])[::-1][:30]
         kept = np.sort(values[found][groups[found] == group])[::-1][:30]
@@ -151,7 +161,9 @@ def test_a_pass_that_a_sample_misleads_says_so(monkeypatch: pytest.MonkeyPatch) 
     inside = np.ones(len(values), bool)
     monkeypatch.setattr(first_rows, "_sample", lambda _size, count: np.arange(count))  # ones alone
     assert first_rows.by_value(values, inside, 50_000, descending=True) is None
-    found = first_rows.surest(np.zeros(len(values), np.int64), values, 50_000, 1)
+    found = first_rows.surest(
+        np.zeros(len(values), np.int64), values, np.array([50_000]), np.ones(len(values), bool)
+    )
     assert np.sort(values[found])[::-1][:50_000].tolist() == np.sort(values)[::-1][:50_000].tolist()
 
 
@@ -170,7 +182,7 @@ def test_the_surest_of_each_label_are_sought_inside_alone(share: float) -> None:
     groups[groups == 2] = 1  # no row at all has that label
     values = rng.random(len(groups)).astype(np.float32)
     inside = (rng.random(len(groups)) < share) & (groups >= 0)
-    found = first_rows.surest(groups, values, 25, 4, inside)
+    found = first_rows.surest(groups, values, np.full(4, 25), inside)
     assert inside[found].all()
     assert (np.diff(found) > 0).all()
     for group in range(4):

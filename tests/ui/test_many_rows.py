@@ -386,6 +386,22 @@ def test_that_others_are_found_is_said_where_it_takes_a_while(
     controllers.workspace.workers.orders.jobs[0].cancel()
 
 
+def test_what_has_to_read_every_row_says_so_at_once(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_finder, "MANY_ROWS", 1)
+    opened._slow_soon.setInterval(1_000_000)
+    query = RowQuery(order=RowOrder.COLUMN, order_column=0)
+    controllers.navigation.set_query(query)
+    assert opened.hint.text() == "Ordering and filtering…"
+    qtbot.waitUntil(lambda: opened.model.query == query)
+    settle(qtbot, controllers)
+    assert opened.hint.text() == ""
+    controllers.navigation.set_query(replace(query, descending=True))  # the column is known by now
+    assert opened.hint.text() == ""
+    settle(qtbot, controllers)
+
+
 @pytest.mark.usefixtures("few_tested")
 def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
     qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch

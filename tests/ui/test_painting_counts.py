@@ -6,6 +6,7 @@ Counted and not timed: a busy machine changes nothing in it.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from PySide6.QtGui import QFont, QHoverEvent, QImage, QPainter
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.controllers.rows_data import PAGE
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.giving_way import is_answering
 from sce_desktop.core.query import RowOrder, RowQuery
@@ -119,6 +121,37 @@ def test_a_query_paints_each_cell_of_the_screen_once(
     assert max(counted.cells.values()) <= counted.of_table
     settle(qtbot, controllers)
     assert counted.of_table <= 2  # counts that come later may mark rows
+
+
+def test_rows_that_are_read_ahead_paint_nothing(
+    qtbot: QtBot, controllers: Controllers, opened: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    QCoreApplication.processEvents()
+    counted = Counted(opened, monkeypatch)
+    _first, last = counted.table.shown_places()
+    model = opened.rows.model
+    page = last // PAGE + 2
+    assert model.row_at(page * PAGE) is None
+    qtbot.waitUntil(lambda: page in model.pages.numbers)
+    settle(qtbot, controllers)
+    QCoreApplication.processEvents()
+    assert counted.of_table == 0
+    model.dataChanged.emit(model.index(last, 0), model.index(page * PAGE, 0))
+    QCoreApplication.processEvents()
+    assert counted.of_table == 1
+
+
+def test_a_new_name_of_a_label_is_painted_at_once(
+    qtbot: QtBot, controllers: Controllers, opened: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    QCoreApplication.processEvents()
+    counted = Counted(opened, monkeypatch)
+    first, *others = controllers.workspace.labels
+    controllers.edits.set_labels([replace(first, name="lab_l 0"), *others])  # as wide as before
+    QCoreApplication.processEvents()  # and no timer
+    first_row, last_row = counted.table.shown_places()
+    seen = {opened.rows.model.row_at(place).id for place in range(first_row, last_row + 1)}  # type: ignore[union-attr]
+    assert {row_id for row_id, column in counted.cells if column == Column.SCE} == seen
 
 
 def test_marks_that_are_the_same_paint_no_headings(

@@ -279,6 +279,26 @@ def test_the_next_screen_is_read_ahead(
     assert sorted(model.pages.numbers) == [0, 1, 2, 3]
 
 
+def test_a_screen_is_read_while_one_scrolls_towards_it(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
+) -> None:
+    count = 6 * PAGE
+    model = wired(RowsModel, controllers)()
+    open_in(qtbot, controllers, make_project(texts=tuple(f"Row {i}" for i in range(count))))
+    qtbot.waitUntil(lambda: model.rowCount() == count)
+    settle(qtbot, controllers)
+    for first in (21, 24):  # the next screen begins in the second page
+        model.read_ahead(first, first + 20)
+    settle(qtbot, controllers)
+    assert sorted(model.pages.numbers) == [0, 1]
+    model.read_ahead(4 * PAGE - 2, 4 * PAGE + 18)  # a leap goes on nowhere yet
+    settle(qtbot, controllers)
+    assert sorted(model.pages.numbers) == [0, 1]
+    model.read_ahead(4 * PAGE - 5, 4 * PAGE + 15)  # and upwards
+    settle(qtbot, controllers)
+    assert sorted(model.pages.numbers) == [0, 1, 3]
+
+
 def test_new_scores_leave_the_texts_as_they_are_painted(
     qtbot: QtBot, controllers: Controllers, model: RowsModel
 ) -> None:
@@ -315,15 +335,16 @@ def test_a_page_that_is_read_while_a_label_is_renamed_comes_aged(
     model.set_shown(0, 3)
     controllers.workspace.annotationsChanged.emit(None)
     qtbot.waitUntil(lambda: bool(calls))
-    first, *rest = controllers.workspace.labels
-    controllers.edits.set_labels([replace(first, name="Another name"), *rest])
     told: list[int] = []
     model.dataChanged.connect(lambda top, _bottom: told.append(top.column()))
+    first, *rest = controllers.workspace.labels
+    controllers.edits.set_labels([replace(first, name="Another name"), *rest])
+    assert told == [Column.YOURS]  # at once
     go.set()
     settle(qtbot, controllers)
     assert said(model, 0, Column.SCE).startswith("Another name")
     assert said(model, 0, Column.SCE).endswith("from an older label set")
-    qtbot.waitUntil(lambda: told == [Column.YOURS])  # painted once, for the names
+    assert told == [Column.YOURS]  # painted once, for the names
     assert len(calls) == 1
 
 

@@ -8,6 +8,7 @@ which anything is otherwise is parsed.
 from __future__ import annotations
 
 import sqlite3
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -21,11 +22,12 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.content.column_cells import cells_between
-from sce_desktop.store.content.rows import Shape, counts, shape
+from sce_desktop.store.content.rows import Shape, shape
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.file.functions import whole_characters
 
 _BATCH: Final = 25_000  # rows
+_FEW: Final = 10_000  # rows that are parsed sooner than Arrow is imported, which somebody may wait for
 _MOST_BYTES: Final = 50_000_000  # of cells in one piece
 _PRINTED: Final = 0x20  # what is below it are control characters
 _QUOTE, _ESCAPE, _COMMA, _LINE, _OPEN, _CLOSE = b'"\\,\n[]'
@@ -47,19 +49,23 @@ def coded_batches(
     connection: sa.Connection, column: int, last: int, progress: Progress
 ) -> Iterator[CodedCells]:
     """Give the cells of the rows up to ``last`` in file order, some rows at a time."""
-    layout, has_all = shape(connection), counts(connection).rows == last  # a repaired project has gaps
-    place = _place(layout, column)
     start = 0
     while start < last:
         end = min(last, start + _BATCH)
         progress.check()
         give_way()
-        found = None
-        if has_all and place is not None:
-            found = _at_once(connection, place, len(layout.columns), start, end)
-        yield _parsed(connection, column, start, end) if found is None else found
+        yield coded_between(connection, column, start, end)
         progress.report(end, last)
         start = end
+
+
+def coded_between(connection: sa.Connection, column: int, after: int, end: int) -> CodedCells:
+    """Return the cells of the rows behind the id ``after`` up to ``end``."""
+    layout = shape(connection)
+    place, found = _place(layout, column), None
+    if place is not None and (end - after > _FEW or "pyarrow.compute" in sys.modules):
+        found = _at_once(connection, place, after, end)
+    return _parsed(connection, column, after, end) if found is None else found
 
 
 def _place(layout: Shape, column: int) -> tuple[int, int] | None:
@@ -75,15 +81,13 @@ def _place(layout: Shape, column: int) -> tuple[int, int] | None:
     return len(layout.columns) - 1, column - (column > text_at)
 
 
-def _at_once(
-    connection: sa.Connection, place: tuple[int, int], width: int, start: int, end: int
-) -> CodedCells | None:
-    """Return the cells of the rows after ``start``; None where anything is unusual."""
+def _at_once(connection: sa.Connection, place: tuple[int, int], start: int, end: int) -> CodedCells | None:
+    """Return the cells of the rows after ``start``; None where anything is unusual, such as a missing row."""
     plain = raw(connection)
     before = plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_BYTES)
     try:
-        (odd, cells) = plain.execute(
-            "SELECT total(typeof(cells) != 'text'), CAST(group_concat(cells, '\n') AS BLOB)"
+        odd, rows, cells = plain.execute(
+            "SELECT total(typeof(cells) != 'text'), count(*), CAST(group_concat(cells, '\n') AS BLOB)"
             " FROM rows WHERE id > ? AND id <= ?",  # they come by their ids, which are searched for
             (start, end),
         ).fetchone()
@@ -91,7 +95,7 @@ def _at_once(
         return None
     finally:
         plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, before)
-    if odd:
+    if odd or rows != end - start:
         return None
     found = cells_at(cells, end - start, *place)
     if found is None:

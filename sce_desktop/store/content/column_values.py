@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -100,14 +100,7 @@ class ColumnValues:
         """Return by row id which cells are among some values and contain a text; ``distinct`` is not None."""
         assert self.distinct is not None
         assert self.codes is not None
-        fits = np.ones(len(self.distinct) + 1, bool)
-        if wanted.values:
-            values = {whole_characters(value or "") for value in wanted.values}
-            fits &= [(text in values) is not wanted.without for text in giving_way(("", *self.distinct))]
-        if wanted.contains:
-            contains = _contains(whole_characters(wanted.contains))
-            fits[0] = False
-            fits[1:] &= [contains(text) for text in giving_way(self.distinct)]
+        fits = fitting(wanted, ("", *self.distinct))
         found = looked_up(fits, self.codes)
         found[0] = False
         return found
@@ -115,6 +108,18 @@ class ColumnValues:
     def _end(self, high: str, most: float) -> float:
         """Return the last moment of a day that is named without a time, else the bound itself."""
         return most + 86_399.999_999 if self.reading.kind is Kind.DATE and ":" not in high else most
+
+
+def fitting(wanted: CellFilter, texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Return for each of ``texts`` (n,) whether a cell with it is among some values and contains a text."""
+    fits = np.ones(len(texts), bool)
+    if wanted.values:
+        values = {whole_characters(value or "") for value in wanted.values}
+        fits &= [(text in values) is not wanted.without for text in giving_way(texts)]
+    if wanted.contains:
+        contains = _contains(whole_characters(wanted.contains))
+        fits &= [bool(text) and contains(text) for text in giving_way(texts)]
+    return fits
 
 
 def _contains(needle: str) -> Callable[[str], bool]:
@@ -128,14 +133,18 @@ def _contains(needle: str) -> Callable[[str], bool]:
 
 def read_column(batches: Batches, last: int, progress: Progress) -> ColumnValues:
     """Read a column whose cells ``batches`` gives, of rows up to the id ``last``."""
+    return read_few(batches, last, progress) or _read_rows(batches, last, progress)
+
+
+def read_few(batches: Batches, last: int, progress: Progress) -> ColumnValues | None:
+    """Return the same of a column with no more than `MOST_DISTINCT` distinct cells, of any other None."""
     codes = np.zeros(last + 1, np.int32)
     places: dict[str, int] = {"": 0}
     for some in batches():
         of_texts = np.array([places.setdefault(text, len(places)) for text in some.texts], np.int32)
         codes[some.ids] = of_texts[some.codes]
         if len(places) > MOST_DISTINCT:
-            del codes, places, some
-            return _read_rows(batches, last, progress)
+            return None
     del places[""]
     distinct = tuple(places)
     progress.check()

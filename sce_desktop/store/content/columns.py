@@ -20,7 +20,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import CellFilter
 from sce_desktop.store.content.column_cells import column_batches, count_cells
 from sce_desktop.store.content.column_codes import coded_batches
-from sce_desktop.store.content.column_values import ColumnValues, read_column
+from sce_desktop.store.content.column_values import ColumnValues, read_column, read_few
 from sce_desktop.store.content.rows import counts, shape
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.functions import whole_characters
@@ -39,6 +39,7 @@ class ColumnCache:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, int], ColumnValues] = OrderedDict()
+        self._many = set[tuple[int, int]]()  # columns with too many distinct cells to hold them as such
         self._repeated: tuple[int, NDArray[np.bool_]] = (0, np.zeros(1, bool))
         self._lengths: tuple[int, NDArray[np.int32]] = (0, np.zeros(1, np.int32))
 
@@ -56,12 +57,28 @@ class ColumnCache:
             while self._kept and self._are_many(also=_READ_BYTES * last):
                 self._kept.popitem(last=False)
         values = read_column(lambda: coded_batches(connection, column, last, watch), last, watch)
+        self._keep(column, values)
+        return values
+
+    def few(self, connection: sa.Connection, column: int, progress: Progress) -> ColumnValues | None:
+        """Return what `get` does of a column whose distinct cells are held as such, of any other None."""
+        last = int(connection.execute(sa.select(last_row_id())).scalar_one())
         with self._lock:
-            self._kept[column, last] = values
+            known, many = self._kept.get((column, last)), (column, last) in self._many
+        if known is None and not many:
+            known = read_few(lambda: coded_batches(connection, column, last, progress), last, progress)
+            if known is None:
+                self._many.add((column, last))
+            else:
+                self._keep(column, known)
+        return known if known is not None and known.distinct is not None else None
+
+    def _keep(self, column: int, values: ColumnValues) -> None:
+        with self._lock:
+            self._kept[column, values.last] = values
             while len(self._kept) > 1 and self._are_many():
                 self._kept.popitem(last=False)
         give_back()  # before who asked sorts by it
-        return values
 
     def _are_many(self, also: int = 0) -> bool:
         kept = also + sum(one.nbytes for one in self._kept.values())

@@ -61,15 +61,14 @@ def by_value(values: NDArray[Any], inside: Mask, count: int, *, descending: bool
 
 
 def surest(
-    groups: NDArray[Any], values: NDArray[np.float32], count: int, size: int, inside: Mask | None = None
+    groups: NDArray[Any], values: NDArray[np.float32], counts: NDArray[np.int64], inside: Mask
 ) -> IdArray:
-    """Return the places (m,) of at least the ``count`` greatest ``values`` (n,) of each group, in order.
+    """Return the places (m,) of at least so many, by ``counts`` (K,), greatest ``values`` (n,) of each group.
 
-    ``groups`` are numbers below ``size``; of a smaller group it is all. Only where ``inside`` (n,) is true;
-    elsewhere a group may be -1.
+    They are in order. ``groups`` (n,) are numbers below K; of a smaller group it is all. Only where
+    ``inside`` (n,) is true; elsewhere a group may be -1.
     """
-    if inside is None:
-        inside = np.ones(len(groups), bool)
+    size = len(counts)
     some = _sample(len(groups), 200 * size + 20_000)
     step = max(1, len(groups) // max(1, len(some)))
     some = some[inside[some]]
@@ -79,7 +78,7 @@ def surest(
     bounds = np.full(size + 1, -np.inf, np.float32)
     bounds[size] = np.inf  # of -1, which nobody asks for
     for group, (start, end) in enumerate(pairwise(starts.tolist())):
-        place = start + 2 * (count // step) + 8
+        place = start + 2 * (int(counts[group]) // step) + 8
         if place < end:
             bounds[group] = sampled[order[place]]
     least = bounds[:size].min(initial=np.inf)  # nearly all are below it, at a tenth of the cost
@@ -93,12 +92,12 @@ def surest(
         places = places[values[places] >= bounds[groups[places]]]
         found.append(places)
         short += np.bincount(groups[places], minlength=size)
-    if (short < count).any():
+    if (short < counts).any():
         sizes = np.zeros(size, np.int64)
         for start in range(0, len(groups), _SLICE):
             part = slice(start, start + _SLICE)
             sizes += np.bincount(groups[part][inside[part]], minlength=size)
-        missing = np.append(short < np.minimum(count, sizes), False)
+        missing = np.append(short < np.minimum(counts, sizes), False)
         if missing.any():  # the sample was not like the rest
             found = []
             for start in range(0, len(groups), _SLICE):
@@ -112,4 +111,8 @@ def surest(
 
 def _sample(size: int, count: int) -> IdArray:
     """Return places below ``size``, all of few: at random, as each hundredth row may be of another kind."""
-    return np.arange(size) if size <= count else np.random.default_rng(size).integers(0, size, count)
+    if size <= count:
+        return np.arange(size)
+    # Importing numpy.random takes longer than all the rest, and somebody waits for these rows.
+    drawn = ordering.scattered(np.uint64(size) + np.arange(count, dtype=np.uint64) * ordering.GOLDEN)
+    return ((drawn >> np.uint64(32)) * np.uint64(size) >> np.uint64(32)).astype(np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sce_desktop.core.arrays import IdArray, counted, looked_up, true_places
 
 Keys = NDArray[np.uint32]
+GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)  # numbers times it are scattered best (SplitMix64)
 _SAMPLE: Final = 20_000  # keys by which a bound is guessed
 _MOST_PACKED: Final = 256  # groups
 _SIGN: Final = np.uint32(1 << 31)
@@ -138,6 +139,22 @@ def first_grouped(
         return ends
     inside = true_places(looked_up(whole, groups))
     return np.concatenate([grouped(ids[inside], groups[inside], keys[inside], descending=descending), ends])
+
+
+def scattered(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Scatter ``keys`` (n,) over all numbers (the last step of SplitMix64)."""
+    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
+    return mixed
+
+
+def turns_of_first(before: IdArray, count: int) -> NDArray[np.int64]:
+    """Return how many rows of each group (K,) the first ``count`` of `in_turns` have, if none runs out."""
+    ordered = np.sort(before)
+    # With the last of the first k groups there are k in a turn: the turn that is enough is the first such.
+    ends = [(count + int(total)) / size for size, total in enumerate(np.cumsum(ordered), start=1)]
+    return np.maximum(0, int(np.ceil(min(ends, default=0.0))) - before)
 
 
 def in_turns(ids: IdArray, groups: NDArray[Any], keys: Keys, before: IdArray) -> IdArray:

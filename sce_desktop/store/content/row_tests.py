@@ -7,7 +7,7 @@ rows that a window shows first it is done for those alone (`select.first_ids`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -19,9 +19,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import CellFilter, RowQuery
 from sce_desktop.core.search_terms import Field, search_terms
 from sce_desktop.store.content import search
-from sce_desktop.store.content.columns import cell, matches
+from sce_desktop.store.content.column_codes import coded_between
+from sce_desktop.store.content.column_values import fitting
+from sce_desktop.store.content.columns import matches
 from sce_desktop.store.content.rows import shape
-from sce_desktop.store.content.searched import contains
 from sce_desktop.store.file import schema
 from sce_desktop.store.sql import fetch_ids, id_list
 
@@ -70,6 +71,28 @@ class SqlTest:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class CellTest:
+    """What is asked of the cells of a column: rows that follow each other are read without SQLite's JSON.
+
+    Each distinct cell of some rows is looked at once.
+    """
+
+    wanted: CellFilter
+    excluded: bool = False
+    candidates: Mask | None = None
+
+    def meeting(self, connection: sa.Connection, ids: IdArray) -> IdArray:
+        """See `RowTest`."""
+        some = sa.select(_rows.id).where(_rows.id.in_(id_list(ids)), matches(connection, self.wanted))
+        return fetch_ids(connection, some)
+
+    def meeting_between(self, connection: sa.Connection, low: int, high: int) -> IdArray:
+        """See `RowTest`."""
+        cells = coded_between(connection, self.wanted.column, low - 1, high)
+        return cells.ids[fitting(self.wanted, cells.texts)[cells.codes]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PatternTest:
     """A regular expression; each part of the rows has its time (`search.PATTERN_SECONDS`)."""
 
@@ -97,10 +120,10 @@ def row_tests(
             condition = search.contains(_rows.text, term.value)
             found.append(SqlTest(condition, term.excluded, search.candidates(connection, term.value, last)))
         elif term.field is Field.CELL:
-            found.append(SqlTest(contains(cell(connection, term.column), term.value), term.excluded))
+            found.append(CellTest(CellFilter(term.column, contains=term.value), term.excluded))
     for wanted in cells:  # a column that the project does not have hides nothing
         if (wanted.values or wanted.contains) and wanted.column < len(columns):
-            found.append(SqlTest(matches(connection, wanted)))
+            found.append(CellTest(replace(wanted, low="", high="")))
     if query.pattern:
         search.check_pattern(query.pattern)
         found.append(PatternTest(query.pattern))  # the dearest one: only rows that are left

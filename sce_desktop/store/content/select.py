@@ -15,7 +15,7 @@ import numpy as np
 import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import IdArray, looked_up, narrow_range, true_places
+from sce_desktop.core.arrays import IdArray, counted, looked_up, narrow_range, true_places
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
@@ -23,7 +23,7 @@ from sce_desktop.store.annotations import decisions
 from sce_desktop.store.content import conditions, first_rows, ordering, rows
 from sce_desktop.store.content.by_annotation import by_annotation
 from sce_desktop.store.content.columns import ColumnCache
-from sce_desktop.store.content.row_tests import passing, passing_mask, row_tests
+from sce_desktop.store.content.row_tests import CellTest, RowTest, passing, passing_mask, row_tests
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
@@ -145,8 +145,19 @@ class _Found:
         if self.count <= _TESTED[-1] and 2 * self.count < self._last:
             passed = passing(self._connection, self.tests, self._ids)
             self._hide(conditions.mask(passed, self._last), ())
-        else:
-            self._hide(passing_mask(self._connection, self.tests, self._shown(), self._progress), ())
+            return
+        tests = [test for test in self.tests if not self._by_column_alone(test)]
+        self._hide(passing_mask(self._connection, tests, self._shown(), self._progress), ())
+
+    def _by_column_alone(self, test: RowTest) -> bool:
+        """Apply a test of cells by the column, which is kept then: whoever asks again need not read it."""
+        if not isinstance(test, CellTest):
+            return False
+        known = self._columns.few(self._connection, test.wanted.column, self._progress)
+        if known is not None:
+            met = known.matching(test.wanted)
+            self._hide(self._shown(), [~met if test.excluded else met])
+        return known is not None
 
     def first_tested(self) -> IdArray:
         """Return the first rows that pass all tests, as far as they are among the first of the order."""
@@ -278,8 +289,11 @@ class _Found:
                 return None
         decided = self._decided(run)
         top, confidence = scores.top[:size], scores.confidence[:size]
-        # Of the first rows none stands behind as many of its own label.
-        ids = first_rows.surest(top, confidence, count, len(decided), inside[:size])
+        # Of the first rows none stands behind more of its own label than there are turns for.
+        for wanted in (ordering.turns_of_first(decided, count), np.full(len(decided), count)):
+            ids = first_rows.surest(top, confidence, wanted, inside[:size])
+            if np.minimum(counted(top[ids], len(decided)), wanted).sum() >= count:
+                break  # else labels ran out of rows, and others have more turns
         turns = ordering.in_turns(ids, top[ids], ordering.of_floats(confidence[ids]), decided)
         return turns[:count]  # a label that ran out of rows here has more of them in the whole order
 
@@ -381,15 +395,5 @@ def _slices(ids: IdArray) -> Iterator[IdArray]:
 
 def _random_keys(ids: IdArray, seed: int) -> NDArray[np.uint64]:
     """Return a key (n,) for each id that depends on it and ``seed`` alone."""
-    start = _mixed(
-        np.array([seed % 2**64], np.uint64)
-    )  # mixed by itself: seed + id would only shift the order
-    return _mixed(start + ids.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
-
-
-def _mixed(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scatter keys over all numbers (the last step of SplitMix64)."""
-    keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed: NDArray[np.uint64] = keys ^ (keys >> np.uint64(31))
-    return mixed
+    start = ordering.scattered(np.array([seed % 2**64], np.uint64))  # seed + id would only shift the order
+    return ordering.scattered(start + ids.astype(np.uint64) * ordering.GOLDEN)

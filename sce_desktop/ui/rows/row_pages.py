@@ -29,8 +29,6 @@ class RowPages(QObject):
     """
 
     changed = Signal(object, object, object)  # first place, last place, whether more than scores
-    asking = Signal()  # pages are about to be read
-    answered = Signal(object)  # whether what was read is about the labels in use
 
     def __init__(self, workspace: Workspace, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -42,6 +40,7 @@ class RowPages(QObject):
         self._stale: set[int] = set()
         self._wanted: list[int] = []
         self._shown = range(0)  # pages on the screen
+        self._seen = range(0)  # places that were on the screen when it scrolled last
         self._job: Job | None = None
         self._reading: list[int] = []
         self._read_for: tuple[Label, ...] = ()  # the labels in use when it was asked for
@@ -61,7 +60,7 @@ class RowPages(QObject):
         self._pages.clear()
         self._stale.clear()
         self._wanted.clear()
-        self._shown = range(0)
+        self._shown = self._seen = range(0)
         self._pages.update(pages)
 
     def take_ids(self, ids: IdArray) -> None:
@@ -97,6 +96,18 @@ class RowPages(QObject):
         for place in (2 * first - last, 2 * last - first):
             if 0 <= place < len(self.ids) and place // PAGE not in self._pages:
                 self._want(place // PAGE)
+
+    def read_ahead(self, first: int, last: int) -> None:
+        """Have the next screen read while the rows of this one are scrolled, and not when it has come.
+
+        A leap to other rows is no scrolling: nobody knows where it goes on.
+        """
+        before, self._seen = self._seen, range(first, last + 1)
+        if not before or not self._seen or first >= before.stop or last < before.start:
+            return
+        place = 2 * last - first if first > before.start else 2 * first - last
+        if first != before.start and 0 <= place < len(self.ids) and place // PAGE not in self._pages:
+            self._want(place // PAGE)
 
     def want_shown(self) -> None:
         """Have the pages on the screen read again that are out of date."""
@@ -199,7 +210,6 @@ class RowPages(QObject):
         )
         self.label_ids = [label.id for label in labels]
         self._read_for = labels
-        self.asking.emit()
         self._stale.difference_update(numbers)  # what changes from here on makes them stale again
         job.finished.connect(self._on_read)
         job.ended.connect(self._on_ended)
@@ -207,13 +217,11 @@ class RowPages(QObject):
 
     @Slot(object)
     def _on_read(self, rows: list[RowData]) -> None:
-        now = self._read_for == self._workspace.labels
-        if not now:  # it answers other wordings
+        if self._read_for != self._workspace.labels:  # it answers other wordings
             rows = self._aged(rows)
         ends = np.cumsum([0, *(len(self._ids_of(number)) for number in self._reading)]).tolist()
         for number, (start, end) in zip(self._reading, pairwise(ends), strict=True):
             self._take(number, rows[start:end])
-        self.answered.emit(now)
         while len(self._pages) > KEPT_PAGES:
             self._stale.discard(self._pages.popitem(last=False)[0])
 

@@ -45,6 +45,7 @@ class RowsFinder(QObject):
         self.whole = True  # whether every row has its place; else the first ones have
         self.counted = True  # whether it is known how many rows there are
         self.job: Job | None = None  # answers ``_asked``
+        self.long = False  # whether that has to read something of every row first
         self._rest: Job | None = None  # finds the rows behind the first ones
         self._tries = 0  # how often the rows behind the first ones of this list were asked for
         self._asked: RowQuery | None = None
@@ -61,7 +62,7 @@ class RowsFinder(QObject):
         query = self._navigation.query
         from_top = starts_over(query, self.query)
         # What has to read a column of every row first takes seconds: it is seen, and can be stopped.
-        long = project.must_read(query) and project.row_count() > MANY_ROWS
+        self.long = long = project.must_read(query) and project.row_count() > MANY_ROWS
         job = self._workspace.submit(
             rows_data.find_rows,
             project,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from sce_desktop.controllers import rows_spoken, rows_text
 from sce_desktop.controllers.messages import Messages
@@ -26,7 +26,6 @@ from sce_desktop.ui.rows.rows_finder import RowsFinder
 
 __all__ = ["HEADING_ROLE", "ROW_ROLE", "Column", "RowsModel"]
 
-MARK_MS = 250  # new scores often come that soon after an edit of labels: then the table is painted once
 ROW_ROLE = Qt.ItemDataRole.UserRole  # RowData, or None while it is being fetched
 _LOOKED_AROUND = 20_000  # rows around the last one, before all are looked at
 
@@ -53,12 +52,8 @@ class RowsModel(RowsColumns):
         self.start = 0  # the place to begin at, where another order was chosen
         self.pages = RowPages(workspace, self)
         self.pages.changed.connect(self._on_changed)
-        self.pages.asking.connect(self._on_asking)
-        self.pages.answered.connect(self._on_answered)
         self._place = 0  # where a row was that was looked for: the next one is near it
         self._aged_since = False  # whether what rows say has changed since the query was asked
-        self._mark_soon = QTimer(self, singleShot=True, interval=MARK_MS)
-        self._mark_soon.timeout.connect(self._mark)
         workspace.projectClosed.connect(self._clear)
         navigation.queryChanged.connect(self.find)  # it is asked when a project is opened too
         navigation.ownColumnsChanged.connect(self._on_own_columns)
@@ -138,6 +133,10 @@ class RowsModel(RowsColumns):
         What a step of one screen brings, up or down, is read ahead of it.
         """
         self.pages.set_shown(first, last)
+
+    def read_ahead(self, first: int, last: int) -> None:
+        """Say which rows are on the screen while it scrolls; see `RowPages.read_ahead`."""
+        self.pages.read_ahead(first, last)
 
     # --- queries -------------------------------------------------------------------------------------------
 
@@ -228,16 +227,6 @@ class RowsModel(RowsColumns):
     def _on_changed(self, first: int, last: int, more: bool) -> None:
         self._emit_changed(first, last, Column.NUMBER if more else Column.SCE)
 
-    @Slot()
-    def _on_asking(self) -> None:
-        if self._mark_soon.isActive():
-            self._mark_soon.start()  # what is read is painted with the names, at once
-
-    @Slot(object)
-    def _on_answered(self, now: bool) -> None:
-        if now and self._mark_soon.isActive():
-            self._mark()
-
     def _emit_changed(self, first: int, last: int, column: Column = Column.NUMBER) -> None:
         """Have rows painted again from ``column`` on: painting texts takes as long as all the rest."""
         self.dataChanged.emit(self.index(first, column), self.index(last, self.columnCount() - 1))
@@ -252,16 +241,7 @@ class RowsModel(RowsColumns):
             self.pages.age()
         else:
             self._refresh()
-        if self.runs:
-            self._mark_soon.start()
-        else:
-            self._mark()
-
-    @Slot()
-    def _mark(self) -> None:
-        """Have labels painted as they are called now: names and colours are in no page."""
-        self._mark_soon.stop()
-        if len(self.ids):
+        if len(self.ids):  # labels are painted as they are called now: names and colours are in no page
             self._emit_changed(0, len(self.ids) - 1, Column.YOURS)
 
     @Slot(object)

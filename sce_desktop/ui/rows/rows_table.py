@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from math import ceil
 
 from PySide6.QtCore import (
@@ -17,7 +17,15 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QContextMenuEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QStyle, QTableView, QToolButton, QWidget
 
 from sce_desktop.controllers.answering import CalmTimer
@@ -33,6 +41,7 @@ from sce_desktop.ui.rows.cell_drawing import (
 from sce_desktop.ui.rows.column_widths import OwnWidths, Steps, own_name, shared
 from sce_desktop.ui.rows.filter_header import FilterHeader
 from sce_desktop.ui.rows.own_order import OwnOrder
+from sce_desktop.ui.rows.rows_columns import Index
 from sce_desktop.ui.rows.rows_delegate import RowsDelegate
 from sce_desktop.ui.rows.rows_model import HEADING_ROLE, Column, RowsModel
 from sce_desktop.ui.rows.rows_painting import PADDING, RowsPainting
@@ -360,6 +369,12 @@ class RowsTable(QTableView):
     @Slot(int, int)
     def _on_range(self, low: int, high: int) -> None:
         self.verticalScrollBar().setEnabled(high > low)
+
+    def dataChanged(self, first: Index, last: Index, roles: Iterable[int] = ()) -> None:
+        """Paint these rows again where they are seen: for rows read ahead Qt would paint the whole screen."""
+        top, bottom = self.shown_places()
+        if (first.row() <= bottom and last.row() >= top) or QAccessible.isActive():
+            super().dataChanged(first, last, list(roles))
 
     # --- events --------------------------------------------------------------------------------------------
 

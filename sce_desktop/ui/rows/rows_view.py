@@ -52,7 +52,7 @@ from sce_desktop.ui.rows.rows_model import Column, RowsModel
 from sce_desktop.ui.rows.rows_table import MOST_SELECTED, RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
-SLOW_MS = 100  # from then on a hint says what takes so long
+SLOW_MS = 200  # from then on a hint says what takes so long: laying the table out for it takes time too
 LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
 _SHOWN_IF: dict[int, str] = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 
@@ -130,6 +130,7 @@ class RowsView(QWidget):
     def _connect(self) -> None:
         table = self.table
         table.scrolled.connect(self._visible_soon.start)
+        table.scrolled.connect(lambda: self.model.read_ahead(*self.table.shown_places()))
         table.rowChosen.connect(self._on_chosen)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
@@ -345,9 +346,9 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _on_searching(self, searching: bool) -> None:
-        """Say that rows are being found where that is not done in a moment."""
+        """Say that rows are being found where that is not done in a moment, at once where that is known."""
         self._searching = searching
-        if searching:
+        if searching and not self.model.finder.long:
             self._slow_soon.start()
         else:
             self._slow_soon.stop()
