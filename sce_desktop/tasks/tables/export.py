@@ -22,7 +22,7 @@ from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run, Scores
 from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.columns import Column, Columns
-from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.data.writers import BY_COLUMN, OutCell, write_table
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore
@@ -48,9 +48,6 @@ STATES = {
 
 HOLD_ABOUT = (".xlsx", ".parquet")
 """Kinds of tables that can say themselves what they are made of."""
-
-BY_COLUMN = (".csv", ".tsv", ".parquet")
-"""Kinds of tables that are written by column, in a fraction of the time."""
 
 _CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
 _BLOCK_ROWS = 4000  # likewise by column, where most steps leave Python's lock to others ...
