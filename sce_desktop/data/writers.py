@@ -89,7 +89,7 @@ def write_table(
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
-            _write_xlsx(temporary, columns, counted, about, legend)
+            _write_xlsx(temporary, columns, counted, about, legend, progress)
         elif ending == ".parquet":
             write_parquet(
                 temporary,
@@ -104,7 +104,9 @@ def write_table(
             _write_jsonl(temporary, columns, counted)
         else:
             delimiter = "\t" if ending == ".tsv" else valid_delimiter(delimiter or ",")
-            protected = _write_csv(temporary, columns, counted, delimiter, excel_safe=excel_safe)
+            protected = _write_csv(
+                temporary, columns, counted, delimiter, excel_safe=excel_safe, progress=progress
+            )
             if protected:
                 progress.warn(
                     ngettext(
@@ -115,6 +117,7 @@ def write_table(
                         protected,
                     )
                 )
+        progress.check()  # what is left is to put it on the disk and in its place
     return counted.rows
 
 
@@ -152,6 +155,7 @@ def _write_csv(
     delimiter: str,
     *,
     excel_safe: bool,
+    progress: Progress,
 ) -> int:
     """Write csv and return how many cells were protected from being taken for formulas."""
     made, handed_over = CSVLines(delimiter, excel_safe=excel_safe), 0
@@ -161,7 +165,11 @@ def _write_csv(
         for batch in batches:
             if isinstance(batch, CSVText):
                 handed_over += batch.protected
+            writer.wait()
+            progress.check()
             writer.write(_write_lines, synced, batch, made)
+        writer.wait()
+        progress.check()
     return made.protected + handed_over
 
 

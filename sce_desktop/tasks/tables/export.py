@@ -136,6 +136,8 @@ def export_table(
     kept = None if wanted is None else [place for place, name in enumerate(header) if name in wanted]
     ids = rows_to_export(project, only, query, drafts=drafts)
     by_column = path.suffix.lower() in BY_COLUMN and not drafts
+    if by_column:
+        text_arrays.load(progress)
 
     def batches() -> Iterator[list[list[OutCell]] | Columns]:
         done = 0
@@ -144,7 +146,7 @@ def export_table(
             progress.check()
             some = ids[done : done + (size if done else _FIRST_ROWS)].astype(np.int64, copy=False)
             if by_column:
-                columns = sheet.columns(some)
+                columns = sheet.columns(some, progress)
                 yield columns if kept is None else columns.picked(kept)
             else:
                 rows = sheet.rows(some, typed=path.suffix.lower() == ".jsonl")
@@ -259,16 +261,18 @@ class _Sheet:
                 mine += final
         return cells
 
-    def columns(self, ids: IdArray) -> Columns:
-        """Return the same by column, texts as they are."""
+    def columns(self, ids: IdArray, progress: Progress) -> Columns:
+        """Return the same by column, texts as they are. Cancelled by ``progress``."""
         found = self._project.row_columns(ids)
         give_way()
+        progress.check()
         decided = self._project.decided_rows(ids)
         columns: list[Column] = list(found.columns)
         columns += self._decided.columns(ids, decided, self._project.marks(ids))
         scores = functools.cache(lambda run_id: self._project.scores_of_rows(run_id, ids))
         for run, model in zip(self._runs, self.models, strict=True):
             give_way()
+            progress.check()
             of_run: ScoresOfRows = scores(run.id)
             blank = np.zeros(len(ids), np.bool_)
             blank[~of_run.present] = _are_blank(found.texts, np.flatnonzero(~of_run.present))
