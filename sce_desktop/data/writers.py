@@ -89,7 +89,7 @@ def write_table(
         columns = _unique(columns, progress)
     with replacing(path, overwrite=overwrite) as temporary:
         if ending == ".xlsx":
-            _write_xlsx(temporary, columns, counted, about, legend, progress)
+            _write_xlsx(temporary, columns, counted, about, legend)
         elif ending == ".parquet":
             write_parquet(
                 temporary,
