@@ -49,7 +49,7 @@ STATES = {
 HOLD_ABOUT = (".xlsx", ".parquet")
 """Kinds of tables that can say themselves what they are made of."""
 
-_CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
+_CHUNK_ROWS = 500  # read and made at once, 0.1 ms each: the window waits for a step of it, a cancel for all
 _BLOCK_ROWS = 4000  # likewise by column, where most steps leave Python's lock to others ...
 _BLOCK_READ = 100_000  # ... but not reading original cells in which something is escaped
 _BLOCK_CELLS = 200_000  # of all columns
