@@ -95,6 +95,7 @@ class Projects(QObject):
                 title=_("Adding {name}", name=choices.path.name),
             )
             job.finished.connect(lambda report: self._on_appended(report, job.warnings))
+            job.cancelled.connect(self._remove_unfinished)
             return job
         target = choices.project_path or work.free_path(
             work.projects_folder(self._preferences.settings), choices.path.stem
@@ -311,6 +312,17 @@ class Projects(QObject):
         self._workspace.reload_labels()
         self._workspace.annotationsChanged.emit(None)
         self._workspace.count_soon()
+
+    def _remove_unfinished(self) -> None:
+        """Take out behind the work what a stopped addition has left; the next opening takes out the rest."""
+        if self._workspace.project is not None and not self._workspace.work.stopping:
+            self._workspace.submit(
+                in_worker(_PROJECT, "Project.remove_unfinished"),
+                self._workspace.project,
+                title=_("Removing the rows of a stopped import"),
+                notify_failure=False,
+                quiet=True,
+            )
 
     # --- tables --------------------------------------------------------------------------------------------
 

@@ -280,7 +280,7 @@ def import_sample(target: Path, *, progress: Progress) -> Project:
 
 
 def append_table(project: Project, choices: ImportChoices, *, progress: Progress) -> ImportReport:
-    """Add the rows of a table to ``project``."""
+    """Add the rows of a table to ``project``. If cancelled, `Project.remove_unfinished` has to follow."""
     from sce_desktop.tasks.tables.tables import append_table
 
     return append_table(
@@ -290,6 +290,7 @@ def append_table(project: Project, choices: ImportChoices, *, progress: Progress
         as_gold=choices.as_gold,
         lists=choices.lists,
         options=choices.options,
+        remove_cancelled=False,
         progress=progress,
     )
 

@@ -34,10 +34,14 @@ class BackgroundWriter:
         if error is None and self._writing is not None:
             self._writing.result()
 
+    def wait(self) -> None:
+        """Wait until nothing is being written: whoever looks then whether to go on does not wait for more."""
+        if self._writing is not None:
+            self._writing.result()
+
     def write(self, work: Callable[_P, object], *args: _P.args, **kwargs: _P.kwargs) -> None:
         """Begin a piece of work; returns as soon as the one before is finished."""
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, thread_name_prefix=self._name)
-        if self._writing is not None:
-            self._writing.result()
+        self.wait()
         self._writing = self._thread.submit(work, *args, **kwargs)

@@ -13,12 +13,25 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from sce_desktop.core.progress import Progress
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Held = TypeVar("Held", bound="pa.Array")
 MOST_BYTES = 2**31 - 1
 """Of the texts of an array."""
+
+
+def load(progress: Progress) -> None:
+    """Import Arrow, which takes a tenth of a second the first time: ``progress`` is asked in between."""
+    import pyarrow
+
+    progress.check()
+    import pyarrow.compute
+
+    progress.check()
+    assert pyarrow.compute
 
 
 def of_bytes(data: Any, ends: NDArray[np.integer[Any]]) -> pa.StringArray:

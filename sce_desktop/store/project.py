@@ -192,6 +192,7 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         source: dict[str, Any],
         progress: Progress | None = None,
         and_then: Callable[[StagedRows], object] | None = None,
+        remove_cancelled: bool = True,
     ) -> ImportReport:
         """Append rows. Nobody sees them until all are there; if it breaks off or is cancelled, none stays.
 
@@ -200,7 +201,9 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         small part of it at most.
 
         ``text_columns`` are 0-based places in ``columns``; ``source`` is what to remember of where the rows
-        came from, anything that JSON can hold. UserError if the project's columns or text columns are others.
+        came from, anything that JSON can hold. Without ``remove_cancelled`` the rows of a cancelled call stay
+        unseen until `remove_unfinished`, the next call or the next opening, so that nobody waits for it.
+        UserError if the project's columns or text columns are others.
         """
         watcher = progress or SilentProgress()
         return importing.add_rows(
@@ -211,7 +214,12 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
             source=source,
             progress=watcher,
             and_then=and_then,
+            remove_cancelled=remove_cancelled,
         )
+
+    def remove_unfinished(self, progress: Progress | None = None) -> None:
+        """Remove the rows that a cancelled `add_rows` has left. Cancelled: the others go later."""
+        importing.remove_unfinished(self._database, progress or SilentProgress())
 
     def imports(self) -> tuple[ImportRecord, ...]:
         """Return what was imported, oldest first."""

@@ -4,6 +4,9 @@
 spread evenly over it, and what is waited for includes what is removed afterwards.
 
     python -m tests.benchmarks.cancelling import --rows 1000000 --folder F --times 10
+
+With ``--looks`` the wish comes right after a look, where it waits longest for the next one: after those whose
+next look was longest in coming, and after the last ones.
 """
 
 from __future__ import annotations
@@ -12,12 +15,13 @@ import argparse
 import shutil
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
 from sce_desktop.core.errors import Cancelled
 from tests.benchmarks.measure import print_table
-from tests.benchmarks.tables import PROJECT, import_project, table_of, write_table
+from tests.benchmarks.tables import PROJECT, SCORED, import_project, table_of, write_table
 
 
 class _Stopped:
@@ -72,7 +76,68 @@ def indexing(folder: Path, _rows: int) -> Work:
     return work
 
 
-WORK: Final = {"import": importing, "index": indexing}
+def exporting(ending: str) -> Callable[[Path, int], Work]:
+    """Export of all rows of the scored project that is in the folder."""
+
+    def prepared(folder: Path, _rows: int) -> Work:
+        from sce_desktop.store.project import Project
+        from sce_desktop.tasks.tables.export import export_table
+
+        def work(progress: _Stopped) -> None:
+            target = folder / f"cancelled.{ending}"
+            with Project.open(folder / SCORED) as project:
+                export_table(project, target, progress=progress)
+            target.unlink()
+
+        return work
+
+    return prepared
+
+
+class _AtLook(_Stopped):
+    """A progress that says to stop from the look after look ``at`` on; -1: never. Times of all looks."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__(float("inf"))
+        self.look = at
+        self.times: list[tuple[float, float, str]] = []  # (clock, processor, stage)
+
+    def check(self) -> None:
+        """Raise where it is time."""
+        self.times.append((time.perf_counter(), time.process_time(), self.stage))
+        if 0 <= self.look < len(self.times) - 1:
+            raise Cancelled
+
+
+def run_looks(name: str, *, rows: int, folder: Path, times: int) -> None:
+    """Print how long cancels took whose wish came right after a look."""
+    work = WORK[name](folder, rows)
+    whole = _AtLook(-1)
+    work(whole)
+    gaps = [b[1] - a[1] for a, b in pairwise(whole.times)]
+    longest = sorted(range(len(gaps)), key=gaps.__getitem__)[-times:]
+    lines = []
+    for look in sorted({*longest, 0, len(gaps) - 2, len(gaps) - 1}):
+        progress = _AtLook(look)
+        try:
+            work(progress)
+        except Cancelled:
+            clock, processor, stage = progress.times[look]
+            waited = time.perf_counter() - clock, time.process_time() - processor
+            lines.append([f"{look} of {len(gaps)}", stage, *(f"{1000 * one:.0f}" for one in waited)])
+    print_table(
+        f"{name} of {rows:,} rows, stopped after a look",
+        ["look", "stage", "ms until it has ended", "of the processor"],
+        lines,
+    )
+    print(f"worst {max(int(line[3]) for line in lines)} ms of the processor")
+
+
+WORK: Final = {
+    "import": importing,
+    "index": indexing,
+    **{ending: exporting(ending) for ending in ("csv", "tsv", "jsonl", "xlsx", "parquet")},
+}
 
 
 def run(name: str, *, rows: int, folder: Path, times: int) -> None:
@@ -106,9 +171,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--times", type=int, default=10)
+    parser.add_argument("--looks", action="store_true", help="wish right after a look")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    run(args.work, rows=args.rows, folder=args.folder, times=args.times)
+    (run_looks if args.looks else run)(args.work, rows=args.rows, folder=args.folder, times=args.times)
 
 
 if __name__ == "__main__":

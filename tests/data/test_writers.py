@@ -326,7 +326,7 @@ FULL_DISK = """
 import resource, signal, sys
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.data.writers import write_table
 batches = ([[f"{hash((n, m))} text", "more"] for m in range(1000)] for n in range(100))
 try:
@@ -394,3 +394,28 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     write_table(tmp_path / "link.csv", ["a"], [[["new"]]])
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text() == "a\nnew\n"
+
+
+def test_a_workbook_is_stopped_while_it_is_closed(tmp_path: Path) -> None:
+    """Rows are copied and compressed when all are there; whenever that is stopped nothing is left."""
+    rows = [[f"text {number}", number / 7] for number in range(3000)]
+    path = tmp_path / "table.xlsx"
+
+    class Stops(SilentProgress):
+        def __init__(self, at: int) -> None:
+            super().__init__()
+            self.at, self.looks = at, 0
+
+        def check(self) -> None:
+            self.looks += 1
+            if self.looks == self.at:
+                raise Cancelled
+
+    whole = Stops(-1)
+    write_table(path, ["a", "b"], [rows], legend=[("a", "b")], about=["about"], progress=whole)
+    path.unlink()
+    assert whole.looks > 3 + len(rows) // 100
+    for at in (1, len(rows) // 100, len(rows) // 100 + 4, whole.looks // 2, whole.looks - 1, whole.looks):
+        with pytest.raises(Cancelled):
+            write_table(path, ["a", "b"], [rows], legend=[("a", "b")], about=["about"], progress=Stops(at))
+        assert not list(tmp_path.iterdir())

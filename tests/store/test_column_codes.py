@@ -13,6 +13,7 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content import column_codes
 from sce_desktop.store.content.column_cells import cells_between
 from sce_desktop.store.content.column_codes import cells_at, coded_batches
+from sce_desktop.store.content.listed_cells import columns_in
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.project import Project
 
@@ -60,6 +61,12 @@ def test_what_is_written_otherwise_is_not_guessed(odd: str, place: int) -> None:
     rows = ['["a","b","c"]'] * 3
     rows[place] = odd
     assert cells_at("\n".join(rows).encode(), 3, 3, 1) is None
+
+
+def test_lists_that_are_such_only_together_are_not_guessed() -> None:
+    assert columns_in(b'["a","b"]\n["c","d"]', 2, 2) is not None
+    assert columns_in(b'["a"\n"b"],["c","d"]', 2, 2) is None
+    assert columns_in(b'["a","b"],["c","d"]', 2, 2) is None
 
 
 def test_cells_that_are_no_text_are_not_guessed() -> None:

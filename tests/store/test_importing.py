@@ -235,6 +235,45 @@ def test_cancel_leaves_nothing(project: Project, before: int, times: int) -> Non
     assert project.verify() == []
 
 
+@pytest.mark.parametrize("then", ["remove", "add", "open", "stop and open"])
+def test_rows_of_a_cancelled_addition_may_go_later(
+    project: Project, path: Path, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importing, "_BATCH_ROWS", 1)
+    monkeypatch.setattr(importing, "_PART_ROWS", 1)
+    fill(project, ["x", "y"])
+    batches = [[("1", f"a{number}")] for number in range(30)]
+    with pytest.raises(Cancelled):
+        project.add_rows(
+            ("ref", "text"),
+            batches,
+            text_columns=[1],
+            source={},
+            progress=CancelAfter(28),
+            remove_cancelled=False,
+        )
+    assert (project.row_count(), len(project.row_ids()), len(project.imports())) == (2, 2, 1)
+    left = stored_rows(project)[0]
+    assert left > 20
+    if then == "remove":
+        project.remove_unfinished()
+        assert stored_rows(project) == (2, INDEXES)
+    if then == "stop and open":
+        with pytest.raises(Cancelled):
+            project.remove_unfinished(CancelAfter(1))
+        assert 2 < stored_rows(project)[0] <= left
+    if "open" in then:
+        project.close()
+        with Project.open(path) as opened:
+            assert stored_rows(opened) == (2, INDEXES)
+            assert opened.verify() == []
+        return
+    assert fill(project, ["z"]).rows == 1
+    assert project.texts(project.row_ids()) == ["x", "y", "z"]
+    assert stored_rows(project) == (3, INDEXES)
+    assert project.verify() == []
+
+
 def test_failing_source_leaves_nothing(project: Project) -> None:
     def batches() -> Iterator[list[tuple[Cell, ...]]]:
         yield [("1", "a")] * 20_000

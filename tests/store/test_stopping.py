@@ -120,7 +120,7 @@ def test_a_draft_that_is_stopped_is_thrown_away_whole(
 ) -> None:
     removed: list[int] = []
     drop = importing.drop_unfinished
-    monkeypatch.setattr(importing, "drop_unfinished", lambda database: (removed.append(1), drop(database)))
+    monkeypatch.setattr(importing, "drop_unfinished", lambda *args: (removed.append(1), drop(*args)))
     for draft, times in ((True, 1), (False, 2)):  # before an import nothing is left to remove
         removed.clear()
         with Project.create(tmp_path / f"{draft}.sce", draft=draft) as project, pytest.raises(Cancelled):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
 import threading
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
+from sce_desktop.core.choices import ImportChoices
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.tables import TableOptions
 from sce_desktop.tasks.tables import scan
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
@@ -420,3 +424,26 @@ def test_what_becomes_of_labels_is_read_without_scrolling(
     qtbot.waitUntil(lambda: side.verticalScrollBar().maximum() > 0)
     choose(columns.use, True)
     qtbot.waitUntil(read)
+
+
+def test_rows_of_a_stopped_addition_are_removed_behind_the_work(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
+    path, more = tmp_path / "a.csv", tmp_path / "more.csv"
+    path.write_text("id,text\n1,z\n", encoding="utf-8")
+    more.write_text("id,text\n" + "2,y\n" * 60_000, encoding="utf-8")
+    project = imported(qtbot, controllers, show(qtbot, controllers, path))
+
+    def stored() -> int:
+        with closing(sqlite3.connect(f"{project.path.as_uri()}?mode=ro", uri=True)) as plain:
+            (count,) = plain.execute("SELECT count(*) FROM rows").fetchone()
+        return int(count)
+
+    job = controllers.projects.import_table(ImportChoices(more, TableOptions(), (1,), append=True))
+    assert job is not None
+    qtbot.waitUntil(lambda: stored() > 1 or not job.active, timeout=20_000)
+    with qtbot.waitSignal(job.ended, timeout=20_000):
+        job.cancel()
+    assert job.state == JobState.CANCELLED
+    assert project.row_count() == 1
+    qtbot.waitUntil(lambda: stored() == 1, timeout=20_000)

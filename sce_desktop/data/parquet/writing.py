@@ -80,8 +80,11 @@ def write_parquet(
         BackgroundWriter("export") as writer,
     ):
         for group in _groups(chain(_popped(held), pending)):
+            writer.wait()
             progress.check()
             writer.write(file.write, group)
+        writer.wait()
+        progress.check()
 
 
 def _by_column(batch: Sequence[Sequence[OutCell]] | Columns) -> Batch:

@@ -18,9 +18,9 @@ import sqlalchemy as sa
 
 from sce_desktop.core.blank import are_blank, is_blank
 from sce_desktop.core.column_rows import ColumnRows
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.i18n import _, listed
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell, TypedCells
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import packing, staging
@@ -51,11 +51,13 @@ def add_rows(
     source: dict[str, Any],
     progress: Progress,
     and_then: Callable[[StagedRows], object] | None = None,
+    remove_cancelled: bool = True,
 ) -> ImportReport:
     """Append rows. Until all are there nobody sees any; if it breaks off, none stays.
 
-    What ``and_then`` says about them is seen with them, or not at all. From a draft, which is thrown away,
-    they are not removed: that takes a third of the time of the import, and who stops it would wait.
+    What ``and_then`` says about them is seen with them, or not at all. Removing them takes a third of the
+    time of the import, and who stops it would wait. So from a draft, which is thrown away, they are not
+    removed, and without ``remove_cancelled`` who cancels is answered at once: `remove_unfinished` follows.
     """
     with database.import_lock:
         wanted = Shape(tuple(columns), tuple(text_columns))
@@ -66,7 +68,7 @@ def add_rows(
             before = connection.execute(sa.select(last_row_id())).scalar_one()
         if present.columns:
             _check_same(present, wanted)
-        drop_unfinished(database)
+        drop_unfinished(database, progress)
         try:
             if not before:
                 with database.write() as connection:
@@ -80,9 +82,10 @@ def add_rows(
             report = _finish(
                 database, wanted, source, ImportReport(rows, blank, 0), staged, progress, before=before
             )
-        except BaseException:
+        except BaseException as reason:
+            later = not remove_cancelled and isinstance(reason, Cancelled)
             try:
-                if not database.draft:
+                if not database.draft and not later:
                     drop_unfinished(database)
             # the next opening does it; raise the first reason
             except (UserError, sa.exc.DBAPIError) as error:
@@ -93,8 +96,18 @@ def add_rows(
         return report
 
 
-def drop_unfinished(database: Database) -> None:
+def remove_unfinished(database: Database, progress: Progress) -> None:
+    """Remove what a cancelled `add_rows` has left, which nobody sees: in parts, between which people decide.
+
+    Cancelled by ``progress``: the next `add_rows` or the next opening removes the others.
+    """
+    with database.import_lock:
+        drop_unfinished(database, progress)
+
+
+def drop_unfinished(database: Database, progress: Progress | None = None) -> None:
     """Remove the rows of an import that did not come to its end, and make the index that it left out."""
+    progress = progress or SilentProgress()
     with database.read() as connection:
         last = connection.execute(sa.select(last_row_id())).scalar_one()
         greatest = connection.execute(sa.select(sa.func.max(_table.c.id))).scalar_one() or 0
@@ -103,6 +116,7 @@ def drop_unfinished(database: Database) -> None:
         staging.drop(database, last)
     # Nothing refers to them any more. From the end, so that what is left is an import shorter.
     while greatest > last:
+        progress.check()
         keep = max(last, greatest - (_PART_ROWS if database.people_decide else 10 * _BATCH_ROWS))
         with database.write_part(foreign_keys=False) as connection:
             connection.execute(_types.delete().where(_types.c.first_row > keep))

@@ -5,6 +5,7 @@ Each quote opens or closes a cell then, so that the places of quotes are all the
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,19 +17,25 @@ if TYPE_CHECKING:
 
 _BEGIN, _END, _COMMA, _QUOTE, _BACKSLASH = (ord(sign) for sign in '[],"\\')
 _FIRST_PRINTED: Final = 0x20
+LINE_END: Final = b"\n"
+"""Stands between two lists: a comma could be of a damaged one."""
 
 
-def columns_in(lists: bytes, rows: int, width: int) -> list[pa.StringArray] | None:
-    """Return the columns of which ``lists`` are the cells, lists of ``width`` texts with commas between.
+def columns_in(
+    lists: bytes | None, rows: int, width: int, places: Sequence[int] | None = None
+) -> list[pa.StringArray] | None:
+    """Return the columns of which ``lists`` are the cells: lists of ``width`` texts, a line each.
 
-    None where they are not such lists as the store writes them, or something is escaped. They are not known
-    to be UTF-8.
+    ``places``: of the columns that are wanted, None for all. None comes back where they are not such lists as
+    the store writes them, or something is escaped. They are not known to be UTF-8.
     """
-    if not width:
-        return [] if lists == b",".join([b"[]"] * rows) else None
-    data = np.frombuffer(lists, np.uint8)
-    if not len(data) or data.min() < _FIRST_PRINTED or bool((data == _BACKSLASH).any()):
+    if not lists:
         return None
+    if not width:
+        return [] if lists == LINE_END.join([b"[]"] * rows) else None
+    data = np.frombuffer(lists, np.uint8)
+    if _BACKSLASH in lists or np.count_nonzero(data < _FIRST_PRINTED) != rows - 1:
+        return None  # line ends apart, which are counted here, JSON has no such character in a text
     quotes = np.flatnonzero(data == _QUOTE).astype(np.int32)
     if len(quotes) != 2 * rows * width:
         return None
@@ -36,13 +43,14 @@ def columns_in(lists: bytes, rows: int, width: int) -> list[pa.StringArray] | No
     inside = (opening[:, 1:] == closing[:, :-1] + 2) & (data[closing[:, :-1] + 1] == _COMMA)
     ends, begins = closing[:-1, -1], opening[1:, 0]
     between = (begins == ends + 4) & (data[ends + 1] == _END)
-    between &= (data[begins - 2] == _COMMA) & (data[begins - 1] == _BEGIN)
+    between &= (data[begins - 2] == ord(LINE_END)) & (data[begins - 1] == _BEGIN)
     if not (inside.all() and between.all() and quotes[0] == 1 and quotes[-1] == len(data) - 2):
         return None
     if data[0] != _BEGIN or data[-1] != _END:
         return None
-    places = quotes.copy()
-    places[::2] += 1  # behind the quote
-    cells = text_arrays.of_bytes(data, places)  # and between two of them what separates them
+    bounds = quotes.copy()
+    bounds[::2] += 1  # behind the quote
+    cells = text_arrays.of_bytes(data, bounds)  # and between two of them what separates them
     firsts = np.arange(rows, dtype=np.int32) * np.int32(2 * width)
-    return [text_arrays.taken(cells, firsts + np.int32(2 * place)) for place in range(width)]
+    wanted = range(width) if places is None else places
+    return [text_arrays.taken(cells, firsts + np.int32(2 * place)) for place in wanted]

@@ -19,7 +19,7 @@ from sce_desktop.core import text_arrays
 from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import rows
-from sce_desktop.store.content.listed_cells import columns_in
+from sce_desktop.store.content.listed_cells import LINE_END, columns_in
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.repair.stored import Malformed, read_json
 from sce_desktop.store.sql import LAST_ROW, Ids, is_range, json_ids, numbers_in
@@ -73,7 +73,7 @@ def _at_once(connection: sa.Connection, ids: Ids, layout: rows.Shape) -> RowColu
     try:
         listed, texts, lengths, cells, odd = plain.execute(
             "SELECT group_concat(id), CAST(group_concat(text, '') AS BLOB),"
-            " group_concat(length(CAST(text AS BLOB))), CAST(group_concat(cells) AS BLOB),"
+            " group_concat(length(CAST(text AS BLOB))), CAST(group_concat(cells, '\n') AS BLOB),"
             " total(typeof(text) != 'text' OR typeof(cells) != 'text')"
             f" FROM (SELECT rows.id, text, cells {where} AND rows.id <= {LAST_ROW})",
             parameters,
@@ -115,8 +115,10 @@ def _columns(
 
 def _parsed(cells: bytes, count: int) -> list[Sequence[Cell]] | None:
     """Return the same cells, having read them as JSON."""
+    if cells.count(LINE_END) != count - 1:  # one is in the midst of a list
+        return None
     try:
-        found = read_json(f"[{cells.decode()}]")
+        found = read_json(f"[{cells.replace(LINE_END, b',').decode()}]")
     except (Malformed, UnicodeDecodeError):
         return None
     give_way()

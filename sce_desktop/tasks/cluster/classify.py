@@ -22,6 +22,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import Table
+from sce_desktop.data.writers import BY_COLUMN
 from sce_desktop.ml.parallel.pool import Opener
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.cluster.manifest import Manifest, ResultFolder, fingerprint
@@ -152,6 +153,7 @@ def classify_on_cluster(
             precision=precision_of(main) or "auto",
             fingerprint=main.fingerprint,
             reference=reference,
+            by_column=ending in BY_COLUMN,
             keep_types=ending == ".jsonl",
         ),
         reading,

@@ -12,6 +12,7 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import Cell, TableOptions, TypedCells
+from sce_desktop.data.columns import Columns
 from sce_desktop.data.csv.csv_text import CSVText, OutCell
 from sce_desktop.data.tables import Table
 from sce_desktop.data.writers import write_table
@@ -148,7 +149,7 @@ class PartScorer:
                 embed_seconds=tally.embed_seconds,
             )
 
-    def _scored(self, table: Table, tally: _Tally) -> Iterator[list[list[OutCell]]]:
+    def _scored(self, table: Table, tally: _Tally) -> Iterator[list[list[OutCell]] | Columns]:
         for batch in self.plan.reading.batches(table, self.plan.batch_rows):
             block = self.scorer(batch)
             assert not isinstance(block.rows, CSVText)

@@ -67,8 +67,8 @@ class BlockPlan:
     ``model``, ``baselines``, ``precision``: as a `ModelSession` takes them; ``fingerprint``: that the model
     must have, empty for any. ``shape``: which cells are the text. ``columns``: those of each model.
     ``reference``: for joint prediction. ``delimiter``: rows become csv text, None: they stay cells;
-    ``excel_safe`` goes with it. ``keep_types``: cells become the values that they were. ``threads``: of torch
-    on a CPU, 0 leaves that as it is.
+    ``excel_safe`` goes with it. ``by_column``: rows become `Columns`. ``keep_types``: cells become the values
+    that they were. ``threads``: of torch on a CPU, 0 leaves that as it is.
     """
 
     model: str
@@ -82,6 +82,7 @@ class BlockPlan:
     reference: Reference | None = None
     delimiter: str | None = None
     excel_safe: bool = False
+    by_column: bool = False
     keep_types: bool = False
     threads: int = 0
 
@@ -95,7 +96,7 @@ class BlockPlan:
 class ScoredBlock:
     """A block with the models' cells behind the original ones, and what was noticed on the way."""
 
-    rows: list[list[OutCell]] | CSVText
+    rows: list[list[OutCell]] | Columns | CSVText
     blank: int
     cut: int  # texts longer than the model reads
     scripts: Counter[str]  # texts that the model cannot read, by script
@@ -175,15 +176,21 @@ class BlockScorer:
         ]
         seconds = time.perf_counter() - started
         return ScoredBlock(
-            as_columns(block, there, plan.columns, scores).csv(self._csv)
-            if self._csv is not None and wanted
-            else self._rows(block, there, scores),
+            self._made(block, there, scores),
             blank=len(block) - len(wanted),
             cut=count_cut(self.models[0].model, wanted),
             scripts=self._foreign.scripts_of(wanted),
             embed_seconds=timed.seconds,
             model_seconds=seconds,
         )
+
+    def _made(
+        self, block: Sequence[Sequence[Cell]], there: NDArray[np.bool_], scores: Sequence[Scores]
+    ) -> list[list[OutCell]] | Columns | CSVText:
+        if not scores or (self._csv is None and not self.plan.by_column):
+            return self._rows(block, there, scores)
+        columns = as_columns(block, there, self.plan.columns, scores)
+        return columns if self._csv is None else columns.csv(self._csv)
 
     def _rows(
         self, block: Sequence[Sequence[Cell]], there: NDArray[np.bool_], scores: Sequence[Scores]

@@ -22,7 +22,7 @@ from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.core.runs import Run, Scores
 from sce_desktop.data.column_types import ColumnTypes
 from sce_desktop.data.columns import Column, Columns
-from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.data.writers import BY_COLUMN, OutCell, write_table
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore
@@ -49,10 +49,7 @@ STATES = {
 HOLD_ABOUT = (".xlsx", ".parquet")
 """Kinds of tables that can say themselves what they are made of."""
 
-BY_COLUMN = (".csv", ".tsv", ".parquet")
-"""Kinds of tables that are written by column, in a fraction of the time."""
-
-_CHUNK_ROWS = 2000  # read and made at once: the window waits for a step of it
+_CHUNK_ROWS = 500  # read and made at once, 0.1 ms each: the window waits for a step of it, a cancel for all
 _BLOCK_ROWS = 4000  # likewise by column, where most steps leave Python's lock to others ...
 _BLOCK_READ = 100_000  # ... but not reading original cells in which something is escaped
 _BLOCK_CELLS = 200_000  # of all columns
@@ -139,6 +136,8 @@ def export_table(
     kept = None if wanted is None else [place for place, name in enumerate(header) if name in wanted]
     ids = rows_to_export(project, only, query, drafts=drafts)
     by_column = path.suffix.lower() in BY_COLUMN and not drafts
+    if by_column:
+        text_arrays.load(progress)
 
     def batches() -> Iterator[list[list[OutCell]] | Columns]:
         done = 0
@@ -147,7 +146,7 @@ def export_table(
             progress.check()
             some = ids[done : done + (size if done else _FIRST_ROWS)].astype(np.int64, copy=False)
             if by_column:
-                columns = sheet.columns(some)
+                columns = sheet.columns(some, progress)
                 yield columns if kept is None else columns.picked(kept)
             else:
                 rows = sheet.rows(some, typed=path.suffix.lower() == ".jsonl")
@@ -262,16 +261,18 @@ class _Sheet:
                 mine += final
         return cells
 
-    def columns(self, ids: IdArray) -> Columns:
-        """Return the same by column, texts as they are."""
+    def columns(self, ids: IdArray, progress: Progress) -> Columns:
+        """Return the same by column, texts as they are. Cancelled by ``progress``."""
         found = self._project.row_columns(ids)
         give_way()
+        progress.check()
         decided = self._project.decided_rows(ids)
         columns: list[Column] = list(found.columns)
         columns += self._decided.columns(ids, decided, self._project.marks(ids))
         scores = functools.cache(lambda run_id: self._project.scores_of_rows(run_id, ids))
         for run, model in zip(self._runs, self.models, strict=True):
             give_way()
+            progress.check()
             of_run: ScoresOfRows = scores(run.id)
             blank = np.zeros(len(ids), np.bool_)
             blank[~of_run.present] = _are_blank(found.texts, np.flatnonzero(~of_run.present))

@@ -198,6 +198,7 @@ def append_table(
     as_gold: bool = False,
     lists: bool | None = None,
     options: TableOptions | None = None,
+    remove_cancelled: bool = True,
     progress: Progress,
 ) -> ImportReport:
     """Add the rows of another table with the same columns; rows that are there already stay as they are.
@@ -211,6 +212,8 @@ def append_table(
             instead.
         lists: As in `import_table`.
         options: How to read the table.
+        remove_cancelled: Before `Cancelled`, remove the rows that are there already, some 3 µs each. False:
+            they stay unseen until `Project.remove_unfinished`.
         progress: Told of rows; everything done otherwise than expected is a warning.
 
     Raises:
@@ -259,6 +262,7 @@ def append_table(
         project.text_columns,
         progress,
         and_then=annotate if annotated else None,
+        remove_cancelled=remove_cancelled,
     )
     if gold_column is not None and as_gold:
         try:
@@ -289,6 +293,7 @@ def _add(
     progress: Progress,
     *,
     and_then: Callable[[StagedRows], object] | None = None,
+    remove_cancelled: bool = True,
 ) -> ImportReport:
     report = project.add_rows(
         columns,
@@ -304,6 +309,7 @@ def _add(
         },
         progress=Unreported(progress),
         and_then=and_then,
+        remove_cancelled=remove_cancelled,
     )
     report_reading(table, progress)
     if not report.rows:
