@@ -29,7 +29,7 @@ from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.quoting import quoted_names
-from sce_desktop.ui.kit.dialog_parts import dialog_column, keep_on_screen, open_dialog
+from sce_desktop.ui.kit.dialog_parts import dialog_column, make_room, open_dialog
 from sce_desktop.ui.kit.fields import ComboBox
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.tab_order import step
@@ -235,8 +235,7 @@ class ExportDialog(ProjectDialog):
                 self._add_group(PROBABILITIES, _("Label probabilities"), _("One column per label"))
         self._columns_layout.addStretch()
         self._on_format()
-        self.resize(self.width(), max(self.height(), self.sizeHint().height()))  # for the columns
-        keep_on_screen(self)
+        make_room(self)  # for the columns, and for drafts
 
     def _add_group(self, key: str, words: str, hint: str) -> None:
         box = QCheckBox(words)
@@ -354,6 +353,8 @@ class ExportDialog(ProjectDialog):
         self.export_button.setEnabled(
             self._facts is not None and not obstacle and (not exists or self.replace.isChecked())
         )
+        if self.isVisible():
+            make_room(self)  # for what is in the way, or a longer note
 
     def _count_of(self, facts: ExportFacts) -> int:
         drafted = self.only == "shown" and self.drafts.isChecked() and not self.exchange
