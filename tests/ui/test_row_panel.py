@@ -108,6 +108,19 @@ def test_accept_takes_the_best_label_and_goes_on(controllers: Controllers, opene
     assert controllers.navigation.current_row == 2
 
 
+def test_where_nothing_is_predicted_nothing_is_there_to_accept(
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
+    settle(qtbot, controllers)
+    accept = bench.panel.decision.accept
+    assert not accept.isVisible()
+    bench.panel.decision.set_found(("give", "Late"))
+    assert (accept.isVisible(), accept.accessibleName()) == (True, "Label as Late")
+    bench.panel.decision.set_found(None)
+    assert not accept.isVisible()
+
+
 def test_enter_keeps_what_a_person_decided(controllers: Controllers, opened: Bench) -> None:
     praise = (Decision.LABEL, (controllers.workspace.labels[2].id,))
     opened.panel.labels.buttons[2].click()
