@@ -100,9 +100,10 @@ def classify(
     progress: Progress,
 ) -> int:
     """Classify on a cluster and say how it went."""
-    from sce_desktop.tasks.cluster.classify import classify_on_cluster
+    from sce_desktop.tasks.cluster.classify import check_wanted, classify_on_cluster
     from sce_desktop.tasks.cluster.ray_pool import RayCluster
 
+    check_wanted(str(args.output), settings)  # a cluster takes half a minute to start
     with (
         console.if_stopped("Finished parts are kept: the same command goes on from there."),
         RayCluster(_wish(args)) as cluster,

@@ -282,7 +282,7 @@ class Edits(QObject):
                 "The program ended during a bulk action, after {count} rows.",
                 reached,
             )
-            self._messages.offer(found, _("Undo"), undo_it)
+            self._messages.offer(found, _("Undo"), undo_it, "warn")  # comes back if scoring has news first
         else:
             found = ngettext(
                 "The program ended during a bulk action, after {count} row. Undo it with Ctrl+Z.",

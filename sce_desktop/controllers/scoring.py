@@ -211,6 +211,7 @@ class Scorer(Baselines):
         return ModelChoice(self.base, self.baselines, self.device, threads, self.precision, llm_on_screen=few)
 
     def _screen(self) -> IdArray:
+        """Return the rows on the screen. The worker that scores asks too: a tuple is read as a whole."""
         return np.array(self._navigation.visible_rows, dtype=np.int64)
 
     @property
@@ -390,7 +391,13 @@ class Scorer(Baselines):
     def _scoring(self) -> Callable[..., list[Run]]:
         drafts = bool(self._preferences.settings["draft"])
         on_draft = self._drafted.emit if drafts else None
-        return partial(work.score, on_sample=self._news.arrived.emit, on_draft=on_draft, **self.long.only)
+        return partial(
+            work.score,
+            on_sample=self._news.arrived.emit,
+            on_draft=on_draft,
+            on_screen=self._screen,
+            **self.long.only,
+        )
 
     def _submit(
         self, fn: Callable[..., list[Run]], choice: ModelChoice, title: str, *, whole: bool = False

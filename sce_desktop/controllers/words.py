@@ -24,6 +24,7 @@ PRECISION = _("Share of rows predicted as this label that have it; –: never pr
 RECALL = _("Share of rows with this label that are predicted as it; –: no rows")
 F1 = _("Harmonic mean of precision and recall; –: no rows and never predicted")
 MEASURES = (ACCURACY, INTERVAL, MACRO_F1, ECE)
+_FEW_STEPS = 20  # a rate of so few, models to load or files to check, says nothing
 
 
 def share_done(job: Job) -> str:
@@ -47,9 +48,10 @@ def progress_text(job: Job, *, title: bool = True) -> str:
         parts.append(share_done(job))
     elif job.done:
         parts.append(number(job.done))
-    if job.rate:
+    counts = job.total is None or job.total > _FEW_STEPS
+    if job.rate and counts:
         parts.append(_("{rate}/s", rate=number(job.rate, 0 if job.rate >= 10 else 1)))
-    if (left := job.seconds_left) is not None:
+    if left := job.seconds_left:  # none where this stage is done and another follows
         parts.append(_("{time} left", time=duration(left)))
     return " · ".join(filter(None, parts))
 

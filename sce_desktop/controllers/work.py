@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from sce_desktop.settings import Settings
     from sce_desktop.store.project import ImportReport, Project
     from sce_desktop.tasks.scoring.choice import Choice
+    from sce_desktop.tasks.scoring.on_screen import Look
     from sce_desktop.tasks.scoring.sample_first import OnSample
 
 log = logging.getLogger(__name__)
@@ -50,12 +51,14 @@ def score(
     *,
     on_sample: OnSample | None = None,
     on_draft: Callable[[], None] | None = None,
+    on_screen: Look | None = None,
     screen_only: bool = False,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows of ``project`` that have no score yet, ``first_ids`` first; see `score_project`.
 
-    With ``on_draft`` a draft comes before the other rows; see `draft_project`.
+    Rows that ``on_screen`` returns meanwhile go before the others. With ``on_draft`` a draft comes before the
+    rest; see `draft_project`.
     ``screen_only``: score no others.
     """
     from sce_desktop.tasks.scoring.draft import draft_project
@@ -87,6 +90,7 @@ def score(
             named.alias
             for named in (models if screen_only else _llms(models) if choice.llm_on_screen else ())
         ],
+        on_screen=on_screen,
         cache=model_cache.cache,
         on_scored=on_scored,
         on_sample=on_sample,

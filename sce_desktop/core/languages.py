@@ -10,6 +10,7 @@ from sce_desktop.core.scripts import KNOWN_SCRIPTS
 
 ENGLISH = "en"
 LEAST_SHARE = 0.05  # of rows in other languages that is worth a word: English tables seem to have up to 0.023
+MOST_NAMES = 3  # of languages in one sentence
 OTHER = "mis"  # ISO 639-2 for a language that is certainly not English, and has no name here
 UNKNOWN = "und"  # ISO 639-2 for what cannot be told: names, codes, a word or two
 
@@ -114,11 +115,18 @@ READS_ALL = Reads()
 
 
 def language_names(codes: Iterable[str]) -> str:
-    """Return some languages as a sentence has them: "German, French or Polish"."""
-    return listed(list(dict.fromkeys(map(language_name, codes))))
+    """Return some languages as a sentence has them: "German, French or Polish".
+
+    More than three are the first two "or another language": nobody is to think that those are all.
+    """
+    names = list(dict.fromkeys(map(language_name, codes)))
+    if len(names) > MOST_NAMES:
+        other = language_name(OTHER)
+        names = [*[name for name in names if name != other][: MOST_NAMES - 1], other]
+    return listed(names)
 
 
-def listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int = MOST_NAMES) -> str:
     """Return the first of some names as a sentence has them: "German, French or Polish"."""
     from babel.lists import format_list
 

@@ -26,6 +26,11 @@ def size_text(count: float) -> str:
     return _("{size} MB", size=number(count / 1e6))
 
 
+def rounded(count: int) -> int:
+    """Return an estimated number to two digits, which say no more than is known: 310,000 for 309,629."""
+    return round(count, 2 - len(str(abs(count))))
+
+
 def share_text(value: float) -> str:
     """Write a fraction without digits: "52%"; what is not zero is never shown as such."""
     return f"< {percent(0.01)}" if 0 < value <= 0.005 else percent(value)

@@ -43,13 +43,21 @@ def replacing(path: Path, *, overwrite: bool = True) -> Iterator[Path]:
         raise UserError(_refusal(path, error)) from error
 
 
+def check_folder(path: Path) -> None:
+    """Refuse a file whose folder does not exist, before the work that it is to hold.
+
+    Raises:
+        UserError: There is no such folder.
+    """
+    parent = path.resolve().parent
+    if not parent.is_dir():
+        raise UserError(_("The folder {parent} does not exist: create it or choose another.", parent=parent))
+
+
 def _check_place(path: Path, target: Path, *, overwrite: bool) -> None:
     if target.is_dir():
         raise UserError(_("{path} is a folder: give a file name.", path=path))
-    if not target.parent.is_dir():
-        raise UserError(
-            _("The folder {parent} does not exist: create it or choose another.", parent=target.parent)
-        )
+    check_folder(target)
     if target.exists():
         if not target.is_file():
             raise UserError(_("{path} is not a file that can be replaced: choose another name.", path=path))

@@ -42,6 +42,16 @@ BY_COLUMN = (".csv", ".tsv", ".parquet")
 """Kinds of tables that take `Columns`: they are written in a fraction of the time."""
 
 
+def check_kind(path: Path) -> None:
+    """Refuse a table whose ending names no kind that can be written.
+
+    Raises:
+        UserError: It ends otherwise.
+    """
+    if path.suffix.lower() not in (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl"):
+        raise UserError(_("{file} must end in .csv, .tsv, .xlsx, .parquet or .jsonl.", file=path.name))
+
+
 def write_table(
     path: str | Path,
     columns: Sequence[str],
@@ -77,8 +87,7 @@ def write_table(
     progress = progress or SilentProgress()
     ending = path.suffix.lower()
     counted = _Counted(batches, len(columns), progress)
-    if ending not in (".csv", ".tsv", ".xlsx", ".parquet", ".jsonl"):
-        raise UserError(_("{file} must end in .csv, .tsv, .xlsx, .parquet or .jsonl.", file=path.name))
+    check_kind(path)
     if ending == ".xlsx" and len(columns) > EXCEL_COLUMNS:
         raise UserError(
             _(

@@ -187,6 +187,16 @@ def test_what_cannot_be_done_is_refused(tmp_path: Path, options: dict[str, objec
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
 
 
+@pytest.mark.parametrize(("output", "reason"), [("out.docx", "must end in"), ("nowhere/out.csv", "nowhere")])
+def test_where_nothing_can_be_written_no_model_is_loaded(tmp_path: Path, output: str, reason: str) -> None:
+    class Unwanted(FakeSession):
+        def model(self, name: str) -> FakeModel:
+            raise AssertionError(name)
+
+    with pytest.raises(UserError, match=reason):
+        classify(table_of(tmp_path, "id,text\n1,damage\n"), tmp_path / output, source=Unwanted(FakeModel()))
+
+
 def test_labels_of_the_model_itself(tmp_path: Path) -> None:
     source = FakeSession(FakeModel(labels=LABELS))
     report = classify(table_of(tmp_path, "text\nx\n"), tmp_path / "out.csv", labels=None, source=source)

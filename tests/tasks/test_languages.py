@@ -150,6 +150,8 @@ def test_scripts_decide_where_the_library_is_not_there(monkeypatch: pytest.Monke
 
 # --- what is said about it
 
+TEN = ("ar", "de", "es", "fr", "hi", "ja", "pl", "pt", "ru", "zh")
+
 
 def reason(shares: dict[str, float], labels: str = UNKNOWN, *, installed: bool = True) -> Choice:
     return choose(Languages(shares, labels), installed=installed)
@@ -161,6 +163,13 @@ def reason(shares: dict[str, float], labels: str = UNKNOWN, *, installed: bool =
         ({"de": 0.9, "en": 0.1}, "en", "Most rows are in German: sce-multi reads 100 languages; "),
         ({"en": 0.6, "de": 0.4}, "en", "About 40% of the rows are in German: sce-multi reads"),
         ({"de": 0.4, "fr": 0.4, "en": 0.2}, "en", "Most rows are in German or French: sce-multi"),
+        (dict.fromkeys(TEN, 0.1), UNKNOWN, "Most rows are in Arabic, German or another language: sce-multi"),
+        ({"de": 0.2, "fr": 0.2, "mis": 0.2, "en": 0.4}, "en", "Most rows are in German, French or another"),
+        (
+            {"en": 0.6} | dict.fromkeys(TEN, 0.04),
+            "en",
+            "About 40% of the rows are in Arabic, German or another language: sce-multi",
+        ),
         ({"mis": 1.0}, UNKNOWN, "Most rows are in another language: sce-multi"),
         ({"en": 1.0}, "ko", "The labels are in Korean: sce-multi"),
         ({"en": 0.95, "de": 0.05}, "en", "Most rows are in English: sce-mini reads English and is faster"),

@@ -116,6 +116,52 @@ def test_rows_on_screen_come_first_with_every_model(project: Project) -> None:
     assert len(order) == 2 * SCORED
 
 
+def test_rows_that_come_on_the_screen_meanwhile_go_before_the_rest_with_every_model(project: Project) -> None:
+    """A table is scored for hours: who scrolls sees scores of the model soon."""
+    order: list[tuple[str, int]] = []
+    shown = [50, 2, 40, 4]  # row 2 is blank
+
+    def take(chunk: ScoredChunk) -> None:
+        order.extend((chunk.run.alias, row_id) for row_id in chunk.row_ids.tolist())
+        if len(order) >= 2 * 3 + scoring.FIRST_CHUNK:
+            shown[:] = [99, 40, 98, 2, 1_000_000]  # scored, blank and unknown ones among them
+
+    progress = RecordingProgress()
+    runs = score_project(
+        project,
+        [named(FakeModel()), named(FakeModel("near", kind="similarity"), "near")],
+        first_ids=np.asarray(shown),
+        on_screen=lambda: np.asarray(shown),
+        on_scored=take,
+        progress=progress,
+    )
+    begun = 2 * 3 + scoring.FIRST_CHUNK
+    assert order[begun : begun + 4] == [("sce", 99), ("sce", 98), ("near", 99), ("near", 98)]
+    assert len(order) == len(set(order)) == 2 * SCORED
+    assert all(run.scored == SCORED and run.finished_at for run in runs)
+    counted = [done for done, _total, stage in progress.reports if stage.endswith("SCE")]
+    assert counted == sorted(counted)
+    assert progress.reports[-1] == (SCORED, SCORED, "scoring with near")
+
+
+def test_a_baseline_that_cannot_score_is_not_asked_about_the_screen_again(project: Project) -> None:
+    class Unable(FakeModel):
+        asked = 0
+
+        def probabilities(self, texts, labels, **options):  # type: ignore[no-untyped-def]
+            self.asked += 1
+            raise UserError("Too many labels.")
+
+    unable = Unable("near", kind="similarity")
+    models = [named(FakeModel()), named(unable, "near")]
+    with pytest.raises(UserError, match="Too many"):
+        score_project(project, models, on_screen=lambda: np.array([60, 70]), progress=SilentProgress())
+    assert unable.asked == 1
+    run = project.active_run("sce")
+    assert run is not None
+    assert run.scored == SCORED
+
+
 def test_a_model_that_is_asked_about_the_screen_alone_goes_on_later(project: Project) -> None:
     main, slow = FakeModel(), FakeModel("slow", kind="llm")
     models = [named(main), named(slow, "llm")]

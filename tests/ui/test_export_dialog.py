@@ -262,6 +262,23 @@ def test_a_file_for_another_tool(
     assert "Food, drink" in (tmp_path / "out.interface.xml").read_text(encoding="utf-8")
 
 
+def test_what_comes_later_has_room(dialog: ExportDialog, qtbot: QtBot) -> None:
+    """Drafts, and files that are in the way, come when the dialog has its size: its note has two lines."""
+    assert dialog._facts is not None
+    dialog._facts = replace(dialog._facts, drafts=5)
+    dialog._show_format()
+    dialog.file.touch()
+    dialog.path.textChanged.emit(dialog.path.text())
+    assert dialog.drafts.isVisible()
+    assert dialog.replace.isVisible()
+
+    def has_room() -> bool:
+        hint = dialog.excel_hint
+        return hint.height() >= hint.heightForWidth(hint.width()) > 1.5 * hint.fontMetrics().height()
+
+    qtbot.waitUntil(has_room)
+
+
 def test_drafts_are_not_offered_where_none_are_written(dialog: ExportDialog) -> None:
     assert dialog._facts is not None
     dialog._facts = replace(dialog._facts, drafts=5, shown_drafts=123)

@@ -46,6 +46,7 @@ class Engine(FakeEngine):
         *,
         on_sample: object = None,
         on_draft: object = None,
+        on_screen: object = None,
         screen_only: bool = False,
         progress: Progress,
     ) -> list[Run]:

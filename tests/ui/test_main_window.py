@@ -88,6 +88,9 @@ def test_a_bulk_action_that_broke_off_is_reported_and_taken_back(
         project.annotate_part(accepted, last=False)  # and the program is killed
     controllers = open_in(qtbot, window, path)
     assert window.strip.text.text() == ("The program ended during a bulk action, after 2 rows.")
+    controllers.messages.notify("Scoring continues where it stopped: 3 rows are already scored.")
+    window.strip.close_button.click()  # the news pushed it away before it could be read
+    assert window.strip.text.text() == ("The program ended during a bulk action, after 2 rows.")
     assert (window.strip.button.isVisible(), window.strip.button.text()) == (True, "Undo")
     assert controllers.workspace.project is not None
     if meanwhile:

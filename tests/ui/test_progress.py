@@ -58,6 +58,7 @@ class Gate:
         *,
         on_sample: object = None,
         on_draft: object = None,
+        on_screen: object = None,
         progress: Progress,
     ) -> list[Run]:
         gate = self

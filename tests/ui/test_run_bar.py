@@ -56,6 +56,7 @@ class Engine:
         *,
         on_sample: object = None,
         on_draft: object = None,
+        on_screen: object = None,
         progress: Progress,
     ) -> list[Any]:
         self.choices.append(choice)

@@ -39,6 +39,7 @@ class FakeEngine:
         self.go_on.set()
         self.calls: list[tuple[ModelChoice, list[int]]] = []
         self.error: Exception | None = None
+        self.on_screen: Callable[[], IdArray] | None = None
 
     def load(self, choice: ModelChoice, *, progress: Progress) -> list[Any]:
         progress.check()
@@ -56,9 +57,11 @@ class FakeEngine:
         *,
         on_sample: object = None,
         on_draft: object = None,
+        on_screen: Callable[[], IdArray] | None = None,
         progress: Progress,
     ) -> list[Run]:
         self.calls.append((choice, first_ids.tolist()))
+        self.on_screen = on_screen
         if self.error is not None:
             raise self.error
         label_set = project.label_set()
@@ -128,6 +131,9 @@ def test_rows_on_the_screen_go_first(qtbot: QtBot, opened: Controllers, engine: 
     assert project is not None
     assert list(project.scores(opened.workspace.runs[0].id, [1, 2, 4, 5])) == [4]
     assert engine.calls[0][1] == [4, 5]
+    opened.navigation.set_visible_rows([1, 2])  # by scrolling: the worker asks before each chunk
+    assert engine.on_screen is not None
+    assert engine.on_screen().tolist() == [1, 2]
     engine.go_on.set()
     with qtbot.waitSignal(job.finished):
         pass

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.crash_reports import report_of_bug
 from sce_desktop.controllers.crashes import Crash
-from sce_desktop.controllers.jobs import WorkerQueue
+from sce_desktop.controllers.jobs import JobState, WorkerQueue
 from sce_desktop.controllers.recent import RecentProjects
 from sce_desktop.core.choices import Counts
 from sce_desktop.core.errors import UserError
@@ -242,6 +242,37 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, worker: Wor
         assert not status.stop_button.isEnabled()
     assert not status.bar.isVisible()  # at once: the button must not stop what comes next in its place
     assert not status.progress.whole()
+
+
+def test_of_several_jobs_the_one_that_began_last_is_shown_and_stopped(
+    qtbot: QtBot, worker: WorkerQueue
+) -> None:
+    """A table is scored for hours: what is done meanwhile shows its progress, and Stop is about it."""
+    other = WorkerQueue("writes")
+    status = StatusBar((worker, other))
+    qtbot.addWidget(status)
+    status.show()
+
+    def task(*, progress: Progress) -> None:
+        while True:
+            progress.check()
+            threading.Event().wait(0.005)
+
+    try:
+        scoring = worker.submit(task, title="Scoring")
+        qtbot.waitUntil(lambda: status.progress.whole() == "Scoring")
+        waiting = worker.submit(task, title="Loading")
+        labelling = other.submit(task, title="Labelling")
+        qtbot.waitUntil(lambda: status.progress.whole() == "Labelling")
+        with qtbot.waitSignal(labelling.cancelled):
+            status.stop_button.click()
+        assert scoring.state is JobState.RUNNING
+        assert status.progress.whole() == "Scoring"
+        for job in (waiting, scoring):
+            with qtbot.waitSignal(job.cancelled):
+                job.cancel()
+    finally:
+        assert other.close(timeout=10)
 
 
 def test_the_name_of_a_job_does_not_widen_the_window(qtbot: QtBot, worker: WorkerQueue) -> None:

@@ -40,6 +40,23 @@ def test_what_runs_is_said_once(job: Job, stage: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("total", "done", "words"),
+    [
+        (2, (0, 1), "Scoring: loading models · 50% · 10 s left"),
+        (2, (0, 2), "Scoring: loading models · 100%"),
+        (400, (0, 300), "Scoring: loading models · 75% · 30/s · 3 s left"),
+        (400, (0, 400), "Scoring: loading models · 100% · 40/s"),
+    ],
+)
+def test_a_rate_is_of_many_and_no_time_is_left_where_a_stage_is_done(
+    job: Job, total: int, done: tuple[int, int], words: str
+) -> None:
+    for at, count in zip((100.0, 110.0), done, strict=True):
+        job._receive("progressed", (count, total, "loading models", at))
+    assert progress_text(job) == words
+
+
+@pytest.mark.parametrize(
     ("done", "total", "stage", "words"),
     [
         (0, None, "", "Scoring…"),

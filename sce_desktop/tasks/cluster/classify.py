@@ -98,11 +98,7 @@ def classify_on_cluster(
         Cancelled: The user stopped; finished parts stay.
     """
     started = time.perf_counter()
-    ending = PurePosixPath(output.rstrip("/")).suffix.lower()
-    if ending not in _ENDINGS:
-        raise UserError(_("{file} must end in .parquet, .csv, .tsv or .jsonl.", file=output))
-    if settings.final is not None:
-        raise UserError(_("Final labels need the local engine: leave --final or --engine out."))
+    ending = check_wanted(output, settings)
     folder = ResultFolder(output, ending)
     known = folder.check(force=force)
     progress.report(0, None, stage=_("looking at the files"))
@@ -168,6 +164,20 @@ def classify_on_cluster(
     report = _report(loaded, labels, settings, parts, found, loaded.seconds, started, output)
     _warn(found, loaded, labels, settings, report, progress)
     return report
+
+
+def check_wanted(output: str, settings: ClassifySettings) -> str:
+    """Refuse what no cluster can do, before one is started, and return the ending of ``output``.
+
+    Raises:
+        UserError: It ends otherwise than parts can, or final labels are wanted.
+    """
+    ending = PurePosixPath(output.rstrip("/")).suffix.lower()
+    if ending not in _ENDINGS:
+        raise UserError(_("{file} must end in .parquet, .csv, .tsv or .jsonl.", file=output))
+    if settings.final is not None:
+        raise UserError(_("Final labels need the local engine: leave --final or --engine out."))
+    return ending
 
 
 def _part_bytes(files: Sequence[Source], workers: int) -> int:

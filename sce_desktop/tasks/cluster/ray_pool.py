@@ -93,6 +93,10 @@ class RayCluster:
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is reported to anybody
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_agent_register_timeout_ms", "120000")
+        if not self.wish.address:
+            # A token of its own, else Ray keeps one in the user's home; the mode too, else it prints advice.
+            os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported, which looks once
+            os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         import ray
 
         for left in reversed(range(_STARTS)):
@@ -125,7 +129,6 @@ class RayCluster:
         self._folder = make_folder(for_sockets=True)
         # Registered before Ray does, so that it runs after: what a failed start leaves writes until then.
         atexit.register(remove_folder, self._folder)
-        os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else it keeps one in the user's home
         # Ray's workers give way to everything else that runs (15); those of `WorkerPool` do not.
         os.environ.setdefault("RAY_worker_niceness", "0")
         # Ray puts the machine's address in the place of 127.0.0.1, where others could reach it.

@@ -104,11 +104,8 @@ def _why_multilingual(languages: Languages, *, get_it: str, rows: bool) -> str:
                 **found,
             )
         return _("The labels are in {language}: {multi} reads 100 languages; {mini} reads English.", **found)
-    codes, share = languages.foreign_codes, languages.foreign
-    spoken = list(codes[:1])
-    if languages.shares[codes[0]] < 0.5:
-        spoken = [code for code in codes if languages.shares[code] >= share / 5] or spoken
-    found |= {"languages": language_names(spoken), "share": percent(share)}
+    share = languages.foreign
+    found |= {"languages": language_names(_spoken(languages)), "share": percent(share)}
     if share >= 0.5:
         if get_it:
             return _(
@@ -127,6 +124,19 @@ def _why_multilingual(languages: Languages, *, get_it: str, rows: bool) -> str:
         "About {share} of the rows are in {languages}: {multi} reads 100 languages; {mini} reads English.",
         **found,
     )
+
+
+def _spoken(languages: Languages) -> tuple[str, ...]:
+    """Return the other languages to name: together they are what is said of them.
+
+    That is most rows, or about the share of all other languages.
+    """
+    codes, share = languages.foreign_codes, languages.foreign
+    if languages.shares[codes[0]] >= 0.5:
+        return codes[:1]
+    spoken = tuple(code for code in codes if languages.shares[code] >= share / 5)
+    named = sum(languages.shares[code] for code in spoken)
+    return spoken if named >= (0.5 if share >= 0.5 else 0.8 * share) else codes
 
 
 def sample_of(texts: Iterable[str]) -> list[str]:

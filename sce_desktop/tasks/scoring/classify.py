@@ -20,9 +20,10 @@ from sce_desktop.core.precision import AUTO
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores, TextModel, VectorCache
 from sce_desktop.core.tables import Cell, TableOptions
+from sce_desktop.data.atomic import check_folder
 from sce_desktop.data.columns import Columns
 from sce_desktop.data.tables import Table, open_table
-from sce_desktop.data.writers import OutCell, write_table
+from sce_desktop.data.writers import OutCell, check_kind, write_table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.evaluation.final_labels import FinalReport
 from sce_desktop.tasks.progress import PartProgress, Unreported
@@ -127,6 +128,8 @@ def classify_table(
     """
     started = time.perf_counter()
     final = settings.final
+    check_kind(output)  # now, and not when the model has been loaded
+    check_folder(output)
     table = open_table(table_path, options or TableOptions())
     report_doubts(table, progress)
     if output.exists() and output.samefile(table_path):
@@ -141,7 +144,7 @@ def classify_table(
             output, table.columns, again.batches(), delimiter
         )
 
-    check_output(output, force=force, ours=ours_of_this_table, what=what)  # not only when the model is loaded
+    check_output(output, force=force, ours=ours_of_this_table, what=what)
     texts_at = find_columns(table.columns, text_columns, progress, hint=elsewhere(table))
     known_at = find_column(table.columns, final.column, progress) if final and final.column else None
     if labels:

@@ -12,7 +12,7 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.i18n import _, number
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import VectorCache
-from sce_desktop.core.text import duration
+from sce_desktop.core.text import duration, rounded
 from sce_desktop.data.tables import Table
 from sce_desktop.store.content.rows import Shape
 from sce_desktop.tasks.scoring.models import NamedModel
@@ -58,7 +58,7 @@ def report_scale(
         progress.warn(
             _(
                 "Classifying about {rows} rows takes about {time} here, at the rate of the first ones.",
-                rows=number(rows),
+                rows=number(rounded(rows)),
                 time=duration(whole),
             )
         )

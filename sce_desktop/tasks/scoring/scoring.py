@@ -1,6 +1,7 @@
 """Score the rows of a project: resumable, the rows on screen first, every chunk committed.
 
-Of a large table a random sample comes next, before the rest in file order (`tasks.scoring.sample_first`).
+Rows that come on the screen meanwhile go before the others (`tasks.scoring.on_screen`). Of a large table a
+random sample comes next, before the rest in file order (`tasks.scoring.sample_first`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Run, VectorCache
 from sce_desktop.core.scored import ScoredChunk
 from sce_desktop.store.project import Project
-from sce_desktop.tasks.progress import PartProgress
+from sce_desktop.tasks.progress import PartProgress, Unreported
 from sce_desktop.tasks.scoring.kept_vectors import cache_of, report_left_out
 from sce_desktop.tasks.scoring.models import MAIN_ALIAS, NamedModel, labels_for
+from sce_desktop.tasks.scoring.on_screen import Look, OnScreen
 from sce_desktop.tasks.scoring.sample_first import (
     REPORT_FROM_S,
     OnSample,
@@ -45,6 +47,7 @@ def score_project(
     labels: Sequence[Label] | None = None,
     first_ids: IdArray | None = None,
     first_only: Collection[str] = (),
+    on_screen: Look | None = None,
     cache: VectorCache | None = None,
     on_scored: Callable[[ScoredChunk], None] | None = None,
     on_sample: OnSample | None = None,
@@ -55,9 +58,10 @@ def score_project(
 
     Rows that the same model has scored with the same labels are not scored again. ``first_ids`` go first,
     with all models, before the rest; models whose alias is in ``first_only`` score no others, and their runs
-    stay unfinished, to be gone on with. ``labels`` become the project's own; a project without labels takes
-    those that the first model carries. Once a run is finished, runs of the same model with older labels are
-    removed but for `KEPT_RUNS`. ``on_scored`` gets every chunk as soon as it is committed, in this thread.
+    stay unfinished, to be gone on with. Rows that ``on_screen`` returns later, asked before each chunk, go
+    before the others, with all other models. ``labels`` become the project's own; a project without labels
+    takes those that the first model carries. Once a run is finished, runs of the same model with older labels
+    are removed but for `KEPT_RUNS`. ``on_scored`` gets each chunk as soon as it is committed, in this thread.
     ``before_rest`` is called once the rows of ``first_ids`` are scored, with the first model's run and its
     other rows without a score. ``on_sample`` gets the results of the random sample of a large table once it
     is scored, unless it was scored before this call.
@@ -75,7 +79,7 @@ def score_project(
     shown = {run.id for named in models if (run := project.active_run(named.alias)) is not None}
     first = np.empty(0, dtype=np.int64) if first_ids is None else first_ids
     own = cache_of(project, cache)
-    tally = _Tally(project, known, multi_label, own, on_scored, progress)
+    tally = _Tally(project, known, multi_label, own, on_scored, OnScreen(on_screen), progress)
     runs: list[Run] = []
     waiting: list[IdArray] = []
     sample, total = project_sample(project)
@@ -93,10 +97,10 @@ def score_project(
         ids = project.unscored_ids(run.id)
         if run.alias in first_only:
             ids = np.intersect1d(ids, first)
-        tally.expect(run, len(ids))
-        on_screen = first[np.isin(first, ids)]
-        tally.score(run, named, on_screen, visible=True)
-        if len(on_screen):
+        tally.expect(run, named, ids)
+        shown_first = first[np.isin(first, ids)]
+        tally.score(run, named, shown_first, visible=True)
+        if len(shown_first):
             tally.report(run, _stage(named, visible=True))  # before the next model looks up what it has to do
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
@@ -172,6 +176,7 @@ class _Tally:
         multi_label: bool,
         cache: VectorCache | None,
         on_scored: Callable[[ScoredChunk], None] | None,
+        screen: OnScreen,
         progress: Progress,
     ) -> None:
         self._project = project
@@ -179,15 +184,19 @@ class _Tally:
         self._multi_label = multi_label
         self._cache = cache
         self._on_scored = on_scored
+        self._screen = screen
+        self._models: dict[int, tuple[Run, NamedModel]] = {}  # by run, in their order
         self._total: dict[int, int] = {}  # by run
         self._done: dict[int, int] = {}
         self._progress = progress
         self._main: int | None = None  # the run of the first model
         self.failed: dict[int, UserError] = {}  # runs of baselines that cannot score these labels
 
-    def expect(self, run: Run, rows: int) -> None:
-        """Count on ``rows`` more of ``run``."""
-        self._done[run.id], self._total[run.id] = run.scored, run.scored + rows
+    def expect(self, run: Run, named: NamedModel, ids: IdArray) -> None:
+        """Count on the rows ``ids``, which ``named`` is to score for ``run``."""
+        self._models[run.id] = run, named
+        self._screen.expect(run.id, ids)
+        self._done[run.id], self._total[run.id] = run.scored, run.scored + len(ids)
 
     def report(self, run: Run, stage: str) -> None:
         """Report what is done and committed. Another stage than the last is reported at once."""
@@ -199,40 +208,54 @@ class _Tally:
     ) -> None:
         """Score the rows ``ids``; a baseline that cannot is noted in ``failed`` and skipped from then on."""
         self._main = run.id if self._main is None else self._main
-        if run.id in self.failed:
-            return
-        try:
-            self._score(run, named, ids, _stage(named, visible=visible, sampled=sampled))
-        except UserError as error:
-            if run.id == self._main:
-                raise
-            self.failed[run.id] = error
-
-    def _score(self, run: Run, named: NamedModel, ids: IdArray, stage: str) -> None:
-        """Score the rows ``ids`` in their order and commit each chunk."""
         size, start = FIRST_CHUNK, 0
-        total = self._total[run.id]
-        if len(ids):
-            self._progress.report(self._done[run.id], total, stage=stage)
-        while start < len(ids):
+        stage = _stage(named, visible=visible, sampled=sampled)
+        if len(ids) and run.id not in self.failed:
+            self._progress.report(self._done[run.id], self._total[run.id], stage=stage)
+        while start < len(ids) and run.id not in self.failed:
             self._progress.check()
-            chunk = ids[start : start + size]
-            before = time.perf_counter()
-            part = PartProgress(self._progress, start=self._done[run.id], total=total, stage=stage)
+            if not visible:
+                self._score_screen(run)
+            chunk = self._screen.open(run.id, ids[start : start + size])
+            start += size
+            if len(chunk):
+                before = time.perf_counter()
+                self._score(run, named, chunk, stage)
+                size = next_chunk(len(chunk), time.perf_counter() - before)
+
+    def _score_screen(self, current: Run) -> None:
+        """Score the rows on the screen that have no score yet with all models, while ``current`` is at it."""
+        for run, named in self._models.values():
+            rows = self._screen.rows(run.id)
+            if len(rows) and run.id not in self.failed:
+                self._score(run, named, rows, _stage(named, visible=True), reported=run.id == current.id)
+
+    def _score(
+        self, run: Run, named: NamedModel, chunk: IdArray, stage: str, *, reported: bool = True
+    ) -> None:
+        """Score the rows ``chunk`` and commit them. What is not ``reported`` counts, and is shown later."""
+        total = self._total[run.id]
+        progress = PartProgress(self._progress, start=self._done[run.id], total=total, stage=stage)
+        try:
             scores = named.model.probabilities(
                 self._project.texts(chunk),
                 self._labels,
                 multi_label=self._multi_label,
                 cache=self._cache,
-                progress=part,
+                progress=progress if reported else Unreported(self._progress),
             )
             self._project.add_scores(run.id, chunk, scores)
-            if self._on_scored is not None:
-                self._on_scored(ScoredChunk(run, chunk, scores))
-            start += len(chunk)
-            self._done[run.id] += len(chunk)
+        except UserError as error:
+            if run.id == self._main:
+                raise
+            self.failed[run.id] = error
+            return
+        if self._on_scored is not None:
+            self._on_scored(ScoredChunk(run, chunk, scores))
+        self._screen.note(run.id, chunk)
+        self._done[run.id] += len(chunk)
+        if reported:
             self._progress.report(self._done[run.id], total, stage=stage)
-            size = next_chunk(len(chunk), time.perf_counter() - before)
 
 
 def _stage(named: NamedModel, *, visible: bool, sampled: bool = False) -> str:

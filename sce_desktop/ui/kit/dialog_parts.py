@@ -57,6 +57,19 @@ def keep_on_screen(dialog: QDialog) -> None:
         dialog.resize(min(dialog.width(), width), min(dialog.height(), height))
 
 
+def make_room(dialog: QDialog) -> None:
+    """Make a dialog as high as what it shows by now takes, within its window; never lower.
+
+    Qt does so as long as no text has several lines.
+    """
+    layout = dialog.layout()
+    if layout is not None:
+        width = dialog.width()
+        needed = layout.totalHeightForWidth(width) if layout.hasHeightForWidth() else 0
+        dialog.resize(width, max(dialog.height(), needed, dialog.sizeHint().height()))
+    keep_on_screen(dialog)
+
+
 def open_dialog(dialog: AnyDialog) -> AnyDialog:
     """Show ``dialog`` without a nested event loop; it is deleted when it closes."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)

@@ -86,6 +86,7 @@ class DecisionBar(QWidget):
         layout.addWidget(others)
         layout.addWidget(self.note)
         self.note.hide()
+        self.accept.hide()  # until there is something to accept
 
     def _button(self, text: str, tip: str, icon: str = "") -> QPushButton:
         button = QPushButton(text)
@@ -157,7 +158,7 @@ class DecisionBar(QWidget):
             self._show_accept()
 
     def _show_accept(self) -> None:
-        self.accept.setVisible(bool(self._acceptable or self._many))
+        self.accept.setVisible(bool(self._acceptable or self._many or self._found))
 
     def _name_buttons(self) -> None:
         for name, button in (
@@ -204,6 +205,7 @@ class DecisionBar(QWidget):
         if found != self._found:
             self._found = found
             self._name_accept()
+            self._show_accept()
 
     def set_acceptable(self, name: str, *, kept: bool, read_only: bool) -> None:
         """Name what "Accept" takes, or keeps where ``kept``; empty: nothing can be accepted."""

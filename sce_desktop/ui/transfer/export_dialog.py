@@ -20,7 +20,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.choices import ExportChoices
 from sce_desktop.core.exchange import Exchange
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.ui.kit.dialog_parts import dialog_column, keep_on_screen, primary_and_cancel
+from sce_desktop.ui.kit.dialog_parts import dialog_column, make_room, primary_and_cancel
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.tab_order import step
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XL, px, set_role
@@ -121,8 +121,7 @@ class ExportDialog(ProjectDialog):
         self._facts = facts
         for form in (self.rows, self.columns, self.target):
             form.show_facts(facts)
-        self.resize(self.width(), max(self.height(), self.sizeHint().height()))  # for the columns
-        keep_on_screen(self)
+        make_room(self)  # for the columns, and for drafts
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
@@ -157,6 +156,8 @@ class ExportDialog(ProjectDialog):
         self.export_button.setEnabled(
             self._facts is not None and not obstacle and (not there or self.target.replace.isChecked())
         )
+        if self.isVisible():
+            make_room(self)  # for what is in the way, or a longer note
 
     def _count_of(self, facts: ExportFacts) -> int:
         drafted = self.rows.only == "shown" and self.target.with_drafts

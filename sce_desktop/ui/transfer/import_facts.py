@@ -19,6 +19,7 @@ from sce_desktop.core.i18n import N_, _, ngettext, number, percent
 from sce_desktop.core.languages import LEAST_SHARE, READS_ALL, Reads, language_name, language_names, listed
 from sce_desktop.core.quoting import and_more, quoted
 from sce_desktop.core.tables import TableProblem
+from sce_desktop.core.text import rounded
 from sce_desktop.ui.kit.motion import ProgressBar
 from sce_desktop.ui.kit.plain_label import unbroken
 from sce_desktop.ui.kit.theme import SPACE_S, SPACE_XS, px, set_role
@@ -191,7 +192,7 @@ class FactsPane(QWidget):
         self.headline.setText(
             _("Counting…")
             if estimated is None
-            else ngettext("About {count} row, counting…", "About {count} rows, counting…", estimated)
+            else ngettext("About {count} row, counting…", "About {count} rows, counting…", rounded(estimated))
         )
         self.bar.setRange(0, 0)
         self.bar.show()

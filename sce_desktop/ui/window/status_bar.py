@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from PySide6.QtCore import Qt, Signal, Slot
@@ -128,7 +129,8 @@ class StatusBar(QStatusBar):
     @Slot()
     def _show_running(self) -> None:
         running = [job for worker in self._workers for job in worker.jobs if not job.quiet]
-        running.sort(key=lambda job: job.started_at is None)  # what runs before what waits
+        # What began last, an export or labels of all rows while a table is scored for hours; then what waits.
+        running.sort(key=lambda job: -job.started_at if job.started_at is not None else math.inf)
         self._show_job(running[0] if running else None)
 
     def _show_job(self, job: Job | None) -> None:

@@ -71,5 +71,6 @@ class Zones(QSplitter):
         if isinstance(docks := state.value("docks"), QByteArray):
             self._deck.restoreState(docks, _STATE_VERSION)
         if isinstance(beside := state.value("beside"), QByteArray):
+            self.resize(self.window().size())  # not laid out yet: in a small one the row takes a larger share
             self.restoreState(beside)
             self._sizes = self.sizes() if all(self.sizes()) else self._sizes
