@@ -21,7 +21,7 @@ _EVERY_S: Final = 1.0  # between two keys
 
 
 def accepting_all(driver: Driver, _folder: Path) -> None:
-    """Accept predictions in bulk to the end; undo it, and do it again, to the end."""
+    """Accept predictions in bulk to the end, and undo it to the end."""
     from sce_desktop.ui.rows.accept_dialog import AcceptDialog
 
     controllers = driver.program.controllers
@@ -40,12 +40,16 @@ def accepting_all(driver: Driver, _folder: Path) -> None:
     _until_the_end(driver, what, "accepting", lambda: no_job(driver, title))
     dialog.done(0)
     driver.settle()
-    for turned, turn in (("undo", controllers.edits.undo), ("redo", controllers.edits.redo)):
-        what = f"{turned} of accepting"
-        driver.act(what, turn, lambda _start: workspace.writing is not None or not edits.busy, at_once=True)
-        driver.picture(what.replace(" ", "-"))
-        _until_the_end(driver, what, f"an {turned}", lambda: workspace.writing is None)
-        driver.settle()
+    what = "undo of accepting"
+    driver.act(
+        what,
+        controllers.edits.undo,
+        lambda _start: workspace.writing is not None or not edits.busy,
+        at_once=True,
+    )
+    driver.picture("undo")
+    _until_the_end(driver, what, "undoing", lambda: workspace.writing is None)
+    driver.settle()
     print(f"file {Path(workspace.project.path).stat().st_size / 1e6:,.0f} MB", file=sys.stderr)
 
 
