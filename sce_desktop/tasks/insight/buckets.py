@@ -6,6 +6,8 @@ number for each text and band, and each band's texts in the order of their bucke
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,7 +33,7 @@ def band_keys(hashes: NDArray[np.integer], bands: int, width: int) -> NDArray[np
 class Buckets:
     """The texts by what they share; ``places`` (m,) in order are those that share a band with another."""
 
-    def __init__(self, keys: NDArray[np.uint32]) -> None:
+    def __init__(self, keys: NDArray[np.unsignedinteger[Any]]) -> None:
         bands, count = keys.shape
         self._bucket_of = np.full((bands, count), -1, np.int32)
         self._members = list[NDArray[np.int32]]()  # of each band: places, bucket by bucket

@@ -83,9 +83,7 @@ def copies(texts: Sequence[str]) -> list[IdArray]:
 def _same(plains: Sequence[str]) -> list[IdArray]:
     """Return groups of places whose texts are the same, the largest first; empty ones are in none."""
     first: dict[str, int] = {}
-    groups: dict[
-        int, list[int]
-    ] = {}  # by their first place; few texts are in one
+    groups: dict[int, list[int]] = {}  # by their first place; few texts are in one
     for place, plain in enumerate(giving_way(plains)):
         if plain and (lead := first.setdefault(plain, place)) != place:
             groups.setdefault(lead, [lead]).append(place)
