@@ -105,6 +105,12 @@ def test_other_queries_are_asked_of_the_whole_file(
     assert first == project.row_ids(query).tolist()[: len(first)]
 
 
+def test_an_order_that_needs_a_run_is_none_of_its_business(project: Project) -> None:
+    query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
+    ids, count = project.first_ids(query, 50, least=10 * ROWS, readable=100)
+    assert len(ids) == count == ROWS
+
+
 def test_rows_that_were_deleted_for_good_are_not_found(tmp_path: Path, asked: list[int]) -> None:
     with Project.create(tmp_path / "gaps.sce") as project:
         fill(project, [f"{EVERYWHERE} {number}" for number in range(ROWS)])

@@ -91,7 +91,7 @@ def first_ids(
 
 def _searches_alone(connection: sa.Connection, query: RowQuery) -> bool:
     """Whether words in texts are all that a query in file order asks for."""
-    if replace(query, search="", run_id=None, compare=None, seed=0) != RowQuery():
+    if query != RowQuery(query.search, run_id=query.run_id, compare=query.compare, seed=query.seed):
         return False
     terms = search_terms(query.search, rows.shape(connection).columns)
     return bool(terms) and all(term.field is Field.TEXT for term in terms)
