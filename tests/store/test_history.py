@@ -193,7 +193,7 @@ def test_an_action_is_turned_some_rows_at_a_time(
     before = said()
     ids = list(range(2, 30, 2))  # 14 rows, with others between them
     project.annotate(
-        [Annotation(row_id, Decision.LABEL, (a,), Origin.BULK) for row_id in ids],
+        [Annotation(row_id, Decision.LABEL, (a,), Origin.BULK, "2026-01-01T00:00:00Z") for row_id in ids],
         [RowMarks(row_id, True, False, "") for row_id in ids[:7]],
     )
     after = said()
