@@ -8,6 +8,7 @@ sentence. Whoever edits learns by signals what has changed, in both cases.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
@@ -20,7 +21,7 @@ from sce_desktop.controllers.workspace import Workspace
 from sce_desktop.core.annotations import Change, ChangeKind, Decision, Label, LabelSet, Origin, Row
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.progress import Progress
+from sce_desktop.core.progress import Progress, SilentProgress
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.scoring import Scorer
@@ -53,10 +54,17 @@ class Edits(QObject):
     # --- making a change -----------------------------------------------------------------------------------
 
     def _write(
-        self, change: Callable[[Project], Any], then: Callable[[Any], object], *, rows: int, title: str
+        self,
+        change: Callable[[Project], Any],
+        then: Callable[[Any], object],
+        *,
+        rows: int,
+        title: str,
+        watched: Callable[..., Any] | None = None,
     ) -> bool:
         """Make ``change`` and hand what it returns to ``then``, at once or, of very many ``rows``, later.
 
+        ``watched`` is the same change by a function that is given a ``progress`` too, for a worker.
         Returns False, and reports why, if that is not possible; True if it is done, or begun.
         """
         if self._workspace.project is None or self._workspace.refuses_edit():
@@ -64,7 +72,8 @@ class Edits(QObject):
         self._navigation.answering.begin()
         self.editing.emit()
         if rows > LONG:
-            self._write_behind(self._workspace.project, change, then, title)
+            job = partial(make_change, change=change) if watched is None else watched
+            self._write_behind(self._workspace.project, job, then, title)
             return True
         try:
             result = change(self._workspace.project)
@@ -75,7 +84,7 @@ class Edits(QObject):
         return True
 
     def _write_behind(
-        self, project: Project, change: Callable[[Project], Any], then: Callable[[Any], object], title: str
+        self, project: Project, change: Callable[..., Any], then: Callable[[Any], object], title: str
     ) -> None:
         def end() -> None:
             self._workspace.writing = None
@@ -84,9 +93,7 @@ class Edits(QObject):
             end()  # what follows may edit again
             then(result)
 
-        self._workspace.writing = job = self._workspace.submit(
-            make_change, project, change, title=title, worker="edits"
-        )
+        self._workspace.writing = job = self._workspace.submit(change, project, title=title, worker="edits")
         job.finished.connect(finish)
         job.failed.connect(lambda _error: end())
         job.cancelled.connect(end)
@@ -249,13 +256,13 @@ class Edits(QObject):
         """Undo what was done last, also before a restart, and go there."""
         if (project := self._workspace.project) is not None:
             title = _("Undoing “{action}”", action=project.undo_text())
-            self._turn(lambda p: p.undo(), _undone, project.undo_rows(), title)
+            self._turn(lambda p, *, progress: p.undo(progress), _undone, project.undo_rows(), title)
 
     def redo(self) -> None:
         """Redo what was undone last, and go there."""
         if (project := self._workspace.project) is not None:
             title = _("Redoing “{action}”", action=project.redo_text())
-            self._turn(lambda p: p.redo(), _redone, project.redo_rows(), title)
+            self._turn(lambda p, *, progress: p.redo(progress), _redone, project.redo_rows(), title)
 
     def report_interrupted(self) -> None:
         """Report, once, that the program ended in the middle of a bulk action, and offer to undo it."""
@@ -293,12 +300,17 @@ class Edits(QObject):
 
     def _turn(
         self,
-        turn: Callable[[Project], Change | None],
+        turn: Callable[..., Change | None],
         report: Callable[[Change], str],
         rows: int,
         title: str,
     ) -> None:
-        self._write(turn, lambda change: self._turned(change, report), rows=rows, title=title)
+        def turned(change: Change | None) -> None:
+            self._turned(change, report)
+
+        self._write(
+            lambda p: turn(p, progress=SilentProgress()), turned, rows=rows, title=title, watched=turn
+        )
 
     def _turned(self, change: Change | None, report: Callable[[Change], str]) -> None:
         if change is None:

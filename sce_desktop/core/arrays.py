@@ -50,10 +50,16 @@ def looked_up(table: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
 
 
 def counted(groups: NDArray[Any], size: int) -> NDArray[np.int64]:
-    """Return how often each number below ``size`` is in ``groups`` (n,), as `numpy.bincount` does."""
+    """Return how often each number below ``size`` is in ``groups`` (n,), as `numpy.bincount` does.
+
+    Those below zero are left out. numpy would make all of them 64 bits wide first.
+    """
     found = np.zeros(size, np.int64)
     for start in range(0, len(groups), _SLICE):
-        found += np.bincount(groups[start : start + _SLICE], minlength=size)
+        some = groups[start : start + _SLICE]
+        if some.dtype.kind == "i":
+            some = some[some >= 0]
+        found += np.bincount(some, minlength=size)
     return found
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from sce_desktop.core.annotations import Annotation, Audit, Change, Coder, Decision, Origin, RowMarks
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.annotations import audits, coders, decided_rows, decisions, history
 from sce_desktop.store.annotations.decided_rows import DecidedRows
 from sce_desktop.store.annotations.decisions import Answers
@@ -146,16 +147,22 @@ class DecisionMethods:
 
     # --- undo and redo
 
-    def undo(self) -> Change | None:
-        """Take back what the user did last, also in an earlier session; None if there is nothing."""
+    def undo(self, progress: Progress | None = None) -> Change | None:
+        """Take back what the user did last, also in an earlier session; None if there is nothing.
+
+        ``progress`` is told of rows, and not asked whether to go on: it is done whole.
+        """
         # Without foreign keys, which double the time: what goes and what comes back are whole together.
         with self._database.write(durable=True, foreign_keys=False) as connection:
-            return history.undo(connection)
+            return history.undo(connection, progress or SilentProgress())
 
-    def redo(self) -> Change | None:
-        """Do again what was undone last; None if there is nothing, or something was done since."""
+    def redo(self, progress: Progress | None = None) -> Change | None:
+        """Do again what was undone last; None if there is nothing, or something was done since.
+
+        ``progress`` as for `undo`.
+        """
         with self._database.write(durable=True, foreign_keys=False) as connection:
-            return history.redo(connection)
+            return history.redo(connection, progress or SilentProgress())
 
     def undo_rows(self) -> int:
         """Return how many rows `undo` would change."""

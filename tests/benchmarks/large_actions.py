@@ -201,7 +201,7 @@ def deciding(driver: Driver, _folder: Path) -> None:
         )
 
 
-def _job(driver: Driver, title: str) -> Any:
+def job_titled(driver: Driver, title: str) -> Any:
     """Return the job of that title that has reported progress."""
     for worker in driver.program.controllers.workspace.workers:
         for job in worker.jobs:
@@ -210,7 +210,7 @@ def _job(driver: Driver, title: str) -> Any:
     return None
 
 
-def _no_job(driver: Driver, title: str) -> bool:
+def no_job(driver: Driver, title: str) -> bool:
     workers = driver.program.controllers.workspace.workers
     return all(job.title != title for worker in workers for job in worker.jobs)
 
@@ -242,16 +242,16 @@ def accepting(driver: Driver, _folder: Path) -> None:
         driver.act(
             "accept: OK, to a progress",
             shown.accept,
-            lambda _start, shown=shown: _job(driver, title) or not shown.isVisible(),
-            whole=None if stop else lambda: _no_job(driver, title),
+            lambda _start, shown=shown: job_titled(driver, title) or not shown.isVisible(),
+            whole=None if stop else lambda: no_job(driver, title),
             at_once=stop,
         )
         if stop:
             driver.picture("accepting")
             driver.act(
                 "accept: stop",
-                lambda: _job(driver, title).cancel(),
-                lambda _start: _no_job(driver, title),
+                lambda: job_titled(driver, title).cancel(),
+                lambda _start: no_job(driver, title),
                 at_once=True,
             )
         shown.done(0)
@@ -288,7 +288,7 @@ def panels(driver: Driver, folder: Path) -> None:
     driver.act(
         "duplicates: to a progress",
         duplicates.find_button.click,
-        lambda _start: _job(driver, title),
+        lambda _start: job_titled(driver, title),
         whole=lambda: duplicates.model.groups,
     )
     driver.picture("duplicates")
@@ -330,15 +330,15 @@ def exporting(driver: Driver, folder: Path) -> None:
     driver.act(
         "export: to a progress",
         lambda: controllers.projects.export_table(choices),
-        lambda _start: _job(driver, title) or out.exists(),
-        whole=None if large else lambda: _no_job(driver, title),
+        lambda _start: job_titled(driver, title) or out.exists(),
+        whole=None if large else lambda: no_job(driver, title),
         at_once=large,
     )
     if large:
         driver.act(
             "export: stop",
-            lambda: _job(driver, title).cancel(),
-            lambda _start: _no_job(driver, title),
+            lambda: job_titled(driver, title).cancel(),
+            lambda _start: no_job(driver, title),
             at_once=True,
         )
 

@@ -31,6 +31,9 @@ def test_looking_up_and_counting_in_parts(dtype: type) -> None:
     assert arrays.looked_up(table, -places[:5] - 1).tolist() == table[-places[:5] - 1].tolist()
     assert arrays.counted(places, 12).tolist() == np.bincount(places, minlength=12).tolist()
     assert arrays.counted(places[:0], 3).tolist() == [0, 0, 0]
+    assert (
+        arrays.counted(places - 2, 12).tolist() == np.bincount(places[places > 1] - 2, minlength=12).tolist()
+    )
 
 
 def test_bounds_in_float32_let_through_what_bounds_in_float64_do() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -277,3 +278,28 @@ def test_reading_a_column_can_be_stopped(project: Project) -> None:
     with pytest.raises(Cancelled):
         project.cell_counts(0, np.array([1]), most=1, progress=Stopping())
     assert project.cell_counts(0, np.array([1]), most=1) == ([("a", 1)], 1)
+
+
+def test_ranks_of_numbers_take_a_copy_of_them_and_no_list_of_places() -> None:
+    count = 1 << 20
+    numbers = np.round(np.random.default_rng(0).normal(size=count) * 1e6)
+    numbers[::7] = np.nan
+    tracemalloc.start()
+    try:
+        ranks = column_values._ranks(numbers, ~np.isnan(numbers))
+        _now, taken = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    known = ~np.isnan(numbers)
+    assert not ranks[~known].any()
+    assert (np.unique(numbers[known], return_inverse=True)[1] + 1 == ranks[known]).all()
+    assert taken < 24 * count  # 8 of the copy, 4 of the ranks, 1 of who is there, and 8 while equal ones go
+
+
+def test_texts_that_are_longer_than_sixteen_bits_tell_are_ordered_too(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(columns, "_BATCH", 2)
+    fill(project, ["short", "z" * 65_535, "x" * 70_000, "y" * 65_536, "longer"])
+    ids = project.row_ids(RowQuery(order=RowOrder.LENGTH, descending=True))
+    assert ids.tolist() == [3, 4, 2, 5, 1]

@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 
 from sce_desktop.core.errors import DamagedProject, UserError
+from sce_desktop.store.file import database as database_module
 from sce_desktop.store.file import opening, schema
 from sce_desktop.store.file.database import Database, connect, file_uri, raw
 from sce_desktop.store.project import Project
@@ -102,6 +103,25 @@ def test_settings_that_keep_a_file_from_acting_by_itself(database: Database) -> 
                 for name in ("foreign_keys", "trusted_schema", "cell_size_check", "journal_mode")
             }
         assert values == {"foreign_keys": 1, "trusted_schema": 0, "cell_size_check": 1, "journal_mode": "wal"}
+
+
+@pytest.mark.parametrize(("long", "given_back"), [(-1.0, 1), (1e9, 0)])
+def test_pages_of_the_file_are_given_back_after_long_work_and_not_after_short(
+    database: Database, monkeypatch: pytest.MonkeyPatch, long: float, given_back: int
+) -> None:
+    monkeypatch.setattr(database_module, "_LONG_S", long)
+    for give in (database.read, database.write, database.snapshot):
+        told = list[str]()
+        with give() as connection, contextlib.ExitStack() as stack:
+            inside = stack.enter_context(database.read()) if connection is None else connection
+            plain = raw(inside)
+            plain.set_trace_callback(told.append)
+            inside.execute(sa.select(schema.project)).all()
+        plain.set_trace_callback(None)
+        assert told.count("PRAGMA shrink_memory") == given_back
+        if given_back:  # what a transaction holds cannot be given back
+            assert told.index("PRAGMA shrink_memory") > told.index("COMMIT")
+            assert told[-1] == "PRAGMA shrink_memory"
 
 
 def test_readers_cannot_write(database: Database) -> None:

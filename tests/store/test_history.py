@@ -11,6 +11,7 @@ import pytest
 
 from sce_desktop.core.annotations import Annotation, ChangeKind, Decision, Label, Origin, RowMarks
 from sce_desktop.core.labels import clean_labels
+from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.annotations import history
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
@@ -174,6 +175,49 @@ def test_change_names_a_bounded_number_of_rows(project: Project) -> None:
     change = project.undo()
     assert change is not None
     assert (change.rows, len(change.row_ids), change.row_ids[:2]) == (1_500, 1_000, (1, 2))
+
+
+@pytest.mark.parametrize("turned", [1, 7, 20, 21, 1_000])
+def test_an_action_is_turned_some_rows_at_a_time(
+    project: Project, monkeypatch: pytest.MonkeyPatch, turned: int
+) -> None:
+    monkeypatch.setattr(history, "_TURNED", turned)
+    fill(project, [f"text {number}" for number in range(30)])
+    a, b = use_labels(project, "a", "b")
+    project.decide([3, 9, 27], Decision.LABEL, [b])
+    project.mark_rows([9, 12], flag=True, note="seen")
+
+    def said() -> Any:
+        return project.annotations(range(1, 31)), project.marks(range(1, 31))
+
+    before = said()
+    ids = list(range(2, 30, 2))  # 14 rows, with others between them
+    project.annotate(
+        [Annotation(row_id, Decision.LABEL, (a,), Origin.BULK, "2026-01-01T00:00:00Z") for row_id in ids],
+        [RowMarks(row_id, True, False, "") for row_id in ids[:7]],
+    )
+    after = said()
+    told = _Told()
+    for _time in range(2):
+        change = project.undo(told)
+        assert change is not None
+        assert (change.rows, change.row_ids) == (14, tuple(ids))
+        assert said() == before
+        assert project.redo(told) is not None
+        assert said() == after
+    assert told.reports[-1] == (14, 14)
+    assert len(told.reports) == 4 * -(-14 // turned)
+
+
+class _Told(SilentProgress):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reports: list[tuple[int, int | None]] = []
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        self.reports.append((done, total))
 
 
 UNDO_FOR_EVER = (

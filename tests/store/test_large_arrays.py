@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -70,6 +71,25 @@ def test_a_matrix_comes_in_pieces_and_names_a_damaged_vector(
         connection.exec_driver_sql("UPDATE scores SET probabilities = x'00' WHERE row_id = 20")
     with pytest.raises(UserError, match="20"):
         project.run_matrix(run.id)
+
+
+def test_pages_that_are_let_go_keep_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large_arrays, "_MOST", 10)
+    given = np.random.default_rng(0).random((2_000, 1_000), np.float32)
+    found = large_arrays.large((1_000, 2_000)).T
+    found[:] = given
+    before = _file_pages()
+    large_arrays.let_go(found)
+    if sys.platform == "linux":
+        assert before - _file_pages() > 7_000_000 // os.sysconf("SC_PAGE_SIZE")
+    assert (found == given).all()
+    large_arrays.let_go(given)  # held in memory: nothing happens
+    assert (found == given).all()
+
+
+def _file_pages() -> int:
+    statm = Path("/proc/self/statm")
+    return int(statm.read_text(encoding="ascii").split()[2]) if statm.exists() else 0
 
 
 def test_without_room_on_the_disk_it_is_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.query import RowQuery
+from sce_desktop.store.annotations import history
 from sce_desktop.store.project import Project
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -86,6 +87,18 @@ def test_the_window_lives_while_many_rows_are_undone(
     assert labelled(opened) == {1: (2,)}  # a few rows are decided before the call returns, as ever
 
 
+def test_how_far_an_undo_is_can_be_seen(
+    qtbot: QtBot, opened: Controllers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "_TURNED", 3)
+    opened.edits.undo()
+    (job,) = opened.workspace.workers.edits.jobs
+    with qtbot.waitSignal(opened.edits.changed):
+        pass
+    assert (job.done, job.total) == (8, 8)
+    assert labelled(opened) == {}
+
+
 def test_many_rows_are_done_again(qtbot: QtBot, opened: Controllers) -> None:
     with qtbot.waitSignal(opened.edits.changed):
         opened.edits.undo()
@@ -132,7 +145,7 @@ def test_many_selected_rows_are_marked_and_cleared(qtbot: QtBot, opened: Control
 def test_what_goes_wrong_is_reported_and_ends_it(
     qtbot: QtBot, opened: Controllers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(_: Project) -> None:
+    def full(_: Project, _progress: object) -> None:
         raise UserError("The disk is full: make room.")
 
     with monkeypatch.context() as patched:

@@ -12,8 +12,11 @@ from sce_desktop.controllers.queries import order_by
 from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.ui.rows import rows_view
-from tests.ui.panels import score_no_edits, settle
+from tests.ui.conftest import MakeProject
+from tests.ui.panels import open_in, score_no_edits, settle
 from tests.ui.row_bench import (  # noqa: F401
+    LABELS,
+    TEXTS,
     Bench,
     bench_fixture,
     decided,
@@ -28,6 +31,19 @@ def test_accept_takes_the_best_label_and_goes_on(controllers: Controllers, opene
     press(opened, Qt.Key.Key_Return)
     assert decided(controllers, 1) == (Decision.LABEL, (controllers.workspace.labels[1].id,))
     assert controllers.navigation.current_row == 2
+
+
+def test_where_nothing_is_predicted_nothing_is_there_to_accept(
+    qtbot: QtBot, controllers: Controllers, bench: Bench, make_project: MakeProject
+) -> None:
+    open_in(qtbot, controllers, make_project(texts=TEXTS, labels=LABELS))
+    settle(qtbot, controllers)
+    accept = bench.panel.decision.accept
+    assert not accept.isVisible()
+    bench.panel.decision.set_found(("give", "Late"))
+    assert (accept.isVisible(), accept.accessibleName()) == (True, "Label as Late")
+    bench.panel.decision.set_found(None)
+    assert not accept.isVisible()
 
 
 def test_enter_keeps_what_a_person_decided(controllers: Controllers, opened: Bench) -> None:

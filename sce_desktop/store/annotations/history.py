@@ -19,6 +19,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Change, ChangeKind, Label, LabelSet
 from sce_desktop.core.i18n import N_, _, ngettext
+from sce_desktop.core.progress import Progress
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.file import schema
 from sce_desktop.store.file.database import Database, raw
@@ -47,21 +48,24 @@ _RECORD: Final = """
     FROM {ids} AS ids
         LEFT JOIN annotations AS a ON a.row_id = ids.value
         LEFT JOIN marks AS m ON m.row_id = ids.value"""
-_OF_ACTION: Final = "(SELECT row_id AS value FROM row_changes WHERE action_id = :of)"
+_RANGE: Final = "action_id = :of AND row_id > :after AND row_id <= :last"
+_OF_ACTION: Final = f"(SELECT row_id AS value FROM row_changes WHERE {_RANGE})"
 _RESTORE: Final = (
-    "DELETE FROM annotation_labels WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
-    "DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
-    "DELETE FROM marks WHERE row_id IN (SELECT row_id FROM row_changes WHERE action_id = :of)",
+    f"DELETE FROM annotation_labels WHERE row_id IN (SELECT row_id FROM row_changes WHERE {_RANGE})",
+    f"DELETE FROM annotations WHERE row_id IN (SELECT row_id FROM row_changes WHERE {_RANGE})",
+    f"DELETE FROM marks WHERE row_id IN (SELECT row_id FROM row_changes WHERE {_RANGE})",
     "INSERT INTO annotations (row_id, decision, origin, decided_at, queue)"
     " SELECT row_id, decision, origin, decided_at, queue FROM row_changes"
-    " WHERE action_id = :of AND decision IS NOT NULL",
-    "INSERT INTO annotation_labels (row_id, label_id) SELECT c.row_id, l.value"
+    f" WHERE {_RANGE} AND decision IS NOT NULL",
+    "INSERT INTO annotation_labels (row_id, label_id) SELECT row_id, l.value"
     " FROM row_changes AS c, json_each('[' || c.labels || ']') AS l"
-    " WHERE c.action_id = :of AND c.labels IS NOT NULL",
+    f" WHERE {_RANGE} AND c.labels IS NOT NULL",
     "INSERT INTO marks (row_id, unsure, flag, note) SELECT row_id, unsure, flag, note FROM row_changes"
-    " WHERE action_id = :of AND note IS NOT NULL",
-    "DELETE FROM row_changes WHERE action_id = :of",
+    f" WHERE {_RANGE} AND note IS NOT NULL",
+    f"DELETE FROM row_changes WHERE {_RANGE}",
+    "UPDATE row_changes SET action_id = :of WHERE action_id = :aside AND row_id > :after AND row_id <= :last",
 )
+_TURNED: Final = 20_000  # rows that are turned by one round of these, in one transaction with all others
 
 
 def begin(connection: sa.Connection, kind: ChangeKind, text: str, *, join: int | None = None) -> int:
@@ -224,14 +228,14 @@ def _change_kind(
     )
 
 
-def undo(connection: sa.Connection) -> Change | None:
+def undo(connection: sa.Connection, progress: Progress) -> Change | None:
     """Take the newest action back and say what that changed; None if there is nothing to undo."""
-    return _turn(connection, _next(connection, undone=False), undone=True)
+    return _turn(connection, _next(connection, undone=False), progress, undone=True)
 
 
-def redo(connection: sa.Connection) -> Change | None:
+def redo(connection: sa.Connection, progress: Progress) -> Change | None:
     """Do again what was undone last and say what that changed; None if there is nothing to redo."""
-    return _turn(connection, _next(connection, undone=True), undone=False)
+    return _turn(connection, _next(connection, undone=True), progress, undone=False)
 
 
 def text(connection: sa.Connection, *, undone: bool) -> str:
@@ -281,7 +285,9 @@ def _record(connection: sa.Connection, action: int, column: str, value: int) -> 
     connection.execute(_actions.update().where(_actions.c.id == action).values({column: kept}))
 
 
-def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Change | None:
+def _turn(
+    connection: sa.Connection, action: int | None, progress: Progress, *, undone: bool
+) -> Change | None:
     """Let the project and an action change places."""
     if action is None:
         return None
@@ -289,7 +295,7 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
     changed: dict[str, Any] = {"undone": undone}
     before = label_sets.active_set(connection)
     if found.rows:
-        _swap_rows(connection, action)
+        _swap_rows(connection, action, found.rows, progress)
     if found.label_set_id is not None:
         label_sets.use(connection, found.label_set_id or None)
         changed["label_set_id"] = before.id if before else 0
@@ -315,13 +321,24 @@ def _turn(connection: sa.Connection, action: int | None, *, undone: bool) -> Cha
     )
 
 
-def _swap_rows(connection: sa.Connection, action: int) -> None:
+def _swap_rows(connection: sa.Connection, action: int, rows: int, progress: Progress) -> None:
     plain = raw(connection)
     _check_kept(plain, action)
-    plain.execute(_RECORD.format(ids=_OF_ACTION), {"action": -action, "of": action})
-    for statement in _RESTORE:
-        plain.execute(statement, {"of": action})
-    plain.execute("UPDATE row_changes SET action_id = ? WHERE action_id = ?", (action, -action))
+    after, done = 0, 0
+    while True:
+        last, count = plain.execute(
+            "SELECT max(row_id), count(*) FROM (SELECT row_id FROM row_changes"
+            " WHERE action_id = ? AND row_id > ? ORDER BY row_id LIMIT ?)",
+            (action, after, _TURNED),
+        ).fetchone()
+        if not count:
+            return
+        some = {"of": action, "aside": -action, "after": after, "last": last}
+        plain.execute(_RECORD.format(ids=_OF_ACTION), {**some, "action": -action})
+        for statement in _RESTORE:
+            plain.execute(statement, some)
+        after, done = last, done + count
+        progress.report(done, rows)
 
 
 def _check_kept(plain: sqlite3.Connection, action: int) -> None:

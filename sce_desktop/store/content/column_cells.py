@@ -11,7 +11,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from sce_desktop.core import folding
-from sce_desktop.core.arrays import IdArray, looked_up
+from sce_desktop.core.arrays import IdArray, counted, looked_up
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.content.column_values import ColumnValues
@@ -101,7 +101,7 @@ def count_cells(
     wanted[ids] = True
     key, distinct = folding.bare(containing) or containing, 0
     if not containing:
-        sizes = np.bincount(looked_up(values.ranks, ids))
+        sizes = counted(looked_up(values.ranks, ids), int(values.ranks.max()) + 1)
         distinct = int(np.count_nonzero(sizes))
         common = np.zeros(len(sizes), bool)
         common[np.argsort(-sizes, kind="stable")[:most]] = True

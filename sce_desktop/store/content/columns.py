@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from numpy.typing import NDArray
 
 from sce_desktop.core import folding
-from sce_desktop.core.arrays import IdArray, looked_up
+from sce_desktop.core.arrays import IdArray, counted, looked_up
 from sce_desktop.core.memory import give_back
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import CellFilter
@@ -31,6 +31,7 @@ _MOST_KEPT: Final = 4  # columns; 4 MB each for a million rows, and their distin
 _MOST_BYTES: Final = 130_000_000  # of all columns that are kept, but for the one asked for last
 _READ_BYTES: Final = 8  # a row, about, that reading a column takes
 _rows = schema.rows.c
+Lengths = NDArray[np.uint16] | NDArray[np.int32]
 
 
 class ColumnCache:
@@ -41,7 +42,7 @@ class ColumnCache:
         self._kept: OrderedDict[tuple[int, int], ColumnValues] = OrderedDict()
         self._many = set[tuple[int, int]]()  # columns with too many distinct cells to hold them as such
         self._repeated: tuple[int, NDArray[np.bool_]] = (0, np.zeros(1, bool))
-        self._lengths: tuple[int, NDArray[np.int32]] = (0, np.zeros(1, np.int32))
+        self._lengths: tuple[int, Lengths] = (0, np.zeros(1, np.uint16))
 
     def get(self, connection: sa.Connection, column: int, progress: Progress | None = None) -> ColumnValues:
         """Return the column at a 0-based place as ``connection`` sees it. IndexError if there is none."""
@@ -118,23 +119,25 @@ class ColumnCache:
         with self._lock:
             return self._repeated[0] == last
 
-    def lengths(self, connection: sa.Connection, progress: Progress) -> NDArray[np.int32]:
+    def lengths(self, connection: sa.Connection, progress: Progress) -> Lengths:
         """Return the number of characters of each text, by row id; 0 where there is no row."""
         last = int(connection.execute(sa.select(last_row_id())).scalar_one())
         with self._lock:
             known, found = self._lengths
         if known != last:
-            found = np.zeros(last + 1, np.int32)
+            found: Lengths = np.zeros(last + 1, np.uint16)
             has_all = counts(connection).rows == last  # a repaired project has gaps
             for start in range(0, last, _BATCH):
                 end = min(last, start + _BATCH)
                 some = sa.select(_rows.length).where(_rows.id > start, _rows.id <= end).order_by(_rows.id)
                 if has_all:
-                    found[start + 1 : end + 1] = fetch_columns(connection, some, (np.int32,))[0]
+                    (lengths,) = fetch_columns(connection, some, (np.int32,))
                 else:
                     some = some.add_columns(_rows.id)
                     lengths, ids = fetch_columns(connection, some, (np.int32, np.int64))
-                    found[ids] = lengths
+                if lengths.max(initial=0) > np.iinfo(found.dtype).max:
+                    found = found.astype(np.int32)
+                found[slice(start + 1, end + 1) if has_all else ids] = lengths
                 progress.check()
                 progress.report(end, last)
             with self._lock:
@@ -162,7 +165,7 @@ class ColumnCache:
         if values.codes is None:
             batches = column_batches(connection, column, values.last, progress or SilentProgress())
             return count_cells(batches, values, ids, most=most, containing=containing)
-        count = np.bincount(looked_up(values.codes, ids), minlength=len(values.ranks))
+        count = counted(looked_up(values.codes, ids), len(values.ranks))
         texts = values.distinct
         if texts is None:
             texts = _distinct(connection, column, values.last, progress or SilentProgress())

@@ -37,8 +37,8 @@ def first_of(mask: Mask, count: int, *, descending: bool = False) -> IdArray:
 def by_value(values: NDArray[Any], inside: Mask, count: int, *, descending: bool = False) -> IdArray | None:
     """Return at least the first ``count`` rows of ``inside`` in the order of ``values``, both by row id (n,).
 
-    Values are float32 or whole numbers of 32 bits; equal ones stay in file order. None where a sample of them
-    misleads: then they have to be sorted.
+    Values are float32 or whole numbers that an int32 holds; equal ones stay in file order. None where a
+    sample of them misleads: then they have to be sorted.
     """
     size = int(np.count_nonzero(inside))
     some = _sample(len(inside), _SAMPLE)

@@ -33,7 +33,7 @@ def of_floats(values: NDArray[np.float32]) -> Keys:
 
 
 def of_numbers(values: NDArray[Any]) -> Keys:
-    """Return what sorts as ``values`` (n,) do: whole numbers of 32 bits."""
+    """Return what sorts as ``values`` (n,) do: whole numbers that an int32 holds."""
     keys: Keys = np.array(values, np.int32).view(np.uint32)
     keys ^= _SIGN
     return keys

@@ -204,8 +204,10 @@ def _candidates(plain: sqlite3.Connection, codes: list[int], end: int) -> NDArra
         f"SELECT record.id, record.rows FROM json_each(?) AS asked"
         f" CROSS JOIN {schema.SEARCH_TABLE} AS record WHERE record.id = asked.value"
     )
-    for code in codes:
+    for number, code in enumerate(codes):
         left = np.flatnonzero(found.reshape(blocks, trigrams.BLOCK).any(axis=1))
+        if number and np.count_nonzero(found) <= len(left):
+            break  # to read these rows takes no longer than to read more records
         wanted = json_ids(left * trigrams.CODES + code)
         records = plain.execute(reading, (wanted,)).fetchall()
         if not records:

@@ -8,6 +8,7 @@ knows nothing about (not scored, not annotated) come behind the others in file o
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -19,11 +20,13 @@ from sce_desktop.core.arrays import IdArray, counted, looked_up, narrow_range, t
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Run
+from sce_desktop.core.search_terms import Field, search_terms
 from sce_desktop.store.annotations import decisions
 from sce_desktop.store.content import conditions, first_rows, ordering, rows
 from sce_desktop.store.content.by_annotation import by_annotation
 from sce_desktop.store.content.columns import ColumnCache
-from sce_desktop.store.content.row_tests import CellTest, RowTest, passing, passing_mask, row_tests
+from sce_desktop.store.content.row_tests import CellTest, RowTest, SqlTest, passing, passing_mask, row_tests
+from sce_desktop.store.content.trigrams import BLOCK
 from sce_desktop.store.file import schema
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import Scored, ScoredOnce, ScoredRuns
@@ -33,6 +36,8 @@ _SLICE: Final = 50_000  # rows
 _SCREENS: Final = 256  # rows that are found first where texts have to be read: some screens of them
 _TESTED: Final = (2_048, 8_192, 32_768)  # rows of an order that are read until those are found
 _STEP: Final = 512  # rows that are read first: then it is known about how many more that takes
+_HEADS: Final = (16 * BLOCK, 64 * BLOCK)  # first rows of the file that a search is asked of before all others
+_ENOUGH: Final = 64  # rows found among them that are shown: a screen
 
 
 def row_ids(
@@ -67,7 +72,12 @@ def first_ids(
     those of the first ones of the order alone are: then few may be found, or none yet, and how many there are
     is not known (None). So it is from ``readable`` rows on, if that is given and ``near`` not left out by it.
     """
-    found = _Found(connection, query, scored, columns, progress or SilentProgress())
+    progress = progress or SilentProgress()
+    if readable is not None and _searches_alone(connection, query):
+        head = _first_in_file(connection, query, scored, columns, near, progress)
+        if head is not None:
+            return head, None
+    found = _Found(connection, query, scored, columns, progress)
     if found.tests and found.count >= min(least, readable or least):
         first = found.first_tested()
         if found.count >= least or near is None or (first == near).any() or not found.meets(near):
@@ -79,10 +89,52 @@ def first_ids(
     return first, found.count
 
 
+def _searches_alone(connection: sa.Connection, query: RowQuery) -> bool:
+    """Whether words in texts are all that a query in file order asks for."""
+    if query != RowQuery(query.search, run_id=query.run_id, compare=query.compare, seed=query.seed):
+        return False
+    terms = search_terms(query.search, rows.shape(connection).columns)
+    return bool(terms) and all(term.field is Field.TEXT for term in terms)
+
+
+def _first_in_file(
+    connection: sa.Connection,
+    query: RowQuery,
+    scored: ScoredRuns,
+    columns: ColumnCache,
+    near: int | None,
+    progress: Progress,
+) -> IdArray | None:
+    """Return the first rows in file order that a search alone finds; None if the whole index has to tell.
+
+    The index of ten million rows is 600 blocks, of each of which a trigram reads a record from the disk; a
+    screen of rows is in a few of them.
+    """
+    newest = connection.execute(sa.select(last_row_id())).scalar_one()
+    for last in _HEADS:
+        if 2 * last > newest:
+            return None
+        found = _Found(connection, query, scored, columns, progress, last=last)
+        if any(test.candidates is None for test in found.tests):
+            return None
+        if found.count < _ENOUGH:
+            continue
+        first = found.first_tested()
+        if len(first) < _ENOUGH:
+            continue
+        if near is not None and not (first == near).any():
+            asked = [replace(test, candidates=None) for test in found.tests if isinstance(test, SqlTest)]
+            if rows.exists(connection, near) and len(passing(connection, asked, np.array([near]))):
+                return None
+        return first
+    return None
+
+
 class _Found:
     """The rows that a query asks for: the conditions first, so that no more are ordered than are shown.
 
     ``tests`` are those that take reading a row; only `test_all` applies them to what `ordered` returns.
+    ``last``: of the rows up to this one alone, for a query whose one condition is a search.
     """
 
     def __init__(
@@ -92,10 +144,13 @@ class _Found:
         scored: ScoredRuns,
         columns: ColumnCache,
         progress: Progress,
+        *,
+        last: int | None = None,
     ) -> None:
         self._connection, self._query, self._progress = connection, query, progress
         self._scored, self._columns = ScoredOnce(scored, progress), columns
-        self._last: int = connection.execute(sa.select(last_row_id())).scalar_one()
+        newest: int = connection.execute(sa.select(last_row_id())).scalar_one()
+        self._last = newest if last is None else last
         masks = conditions.masks(connection, query, self._last, self._scored, columns, progress)
         cells = [one for one in query.cells if conditions.known_cells(connection, one, columns) is None]
         self.tests = row_tests(connection, query, self._last, cells)
@@ -103,8 +158,8 @@ class _Found:
         progress.check()
         self._mask: conditions.Mask | None = None
         self._listed: IdArray | None = None
-        self.count = rows.counts(connection).rows
-        if self.count != self._last:  # a repaired project has gaps
+        self.count = self._last
+        if rows.counts(connection).rows != newest:  # a repaired project has gaps
             self._hide(conditions.mask(_every(connection, self._last), self._last), masks)
         elif masks:
             self._hide(self._shown(), masks)

@@ -38,6 +38,7 @@ _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes whi
 _LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
 _LOG_BYTES: Final = 4_096 * _LOG_PAGES
 _LATELY_S: Final = 5.0
+_LONG_S: Final = 0.3  # after which a connection has passed more pages than it will need again
 _MOST_LOG_PAGES: Final = 16 * _LOG_PAGES  # where nobody calls `Database.shorten_log`
 
 
@@ -102,6 +103,7 @@ class Database:
         with (
             known_failures(self.path),
             self._readers.connect() as connection,
+            _given_back(raw(connection)),
             blaming_contents(raw(connection)),
             connection.begin(),
         ):
@@ -162,7 +164,8 @@ class Database:
                     connection.info[name] = value
             self._writing = True
             try:
-                with blaming_contents(raw(connection)), connection.begin():
+                plain = raw(connection)
+                with _given_back(plain), blaming_contents(plain), connection.begin():
                     yield connection
                 self.written = True
             finally:
@@ -370,6 +373,21 @@ class Database:
             connection.exec_driver_sql(begin)
 
         return engine
+
+
+@contextlib.contextmanager
+def _given_back(plain: sqlite3.Connection) -> Iterator[None]:
+    """Let ``plain`` hold no pages of the file after long work: it passed many, and needs few of them again.
+
+    Each connection holds 16 or 64 MB of them else, for as long as the project is open.
+    """
+    start = time.monotonic()
+    try:
+        yield
+    finally:
+        if time.monotonic() - start > _LONG_S:
+            with contextlib.suppress(sqlite3.Error):
+                plain.execute("PRAGMA shrink_memory").fetchall()
 
 
 def raw(connection: sa.Connection) -> sqlite3.Connection:

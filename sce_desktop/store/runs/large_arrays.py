@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import mmap
 import os
 import tempfile
 from math import prod
@@ -27,6 +28,13 @@ def large(shape: tuple[int, ...]) -> FloatArray:
             _reserve(file.fileno(), size)
             return np.memmap(file, np.float32, "r+", shape=shape)
     return np.empty(shape, np.float32)
+
+
+def let_go(array: FloatArray) -> None:
+    """Let no page of an array that is in a file be held as memory until it is used again."""
+    file = getattr(array, "_mmap", None)
+    if file is not None and hasattr(mmap, "MADV_DONTNEED"):
+        file.madvise(mmap.MADV_DONTNEED)
 
 
 def _reserve(descriptor: int, size: int) -> None:

@@ -13,10 +13,11 @@ from sce_desktop.core.giving_way import give_way
 from sce_desktop.store.file.database import raw
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.runs import runs
-from sce_desktop.store.runs.large_arrays import large
+from sce_desktop.store.runs.large_arrays import large, let_go
 from sce_desktop.store.sql import numbers_in
 
 _STORED: Final = np.dtype("<f4")
+_WRITTEN: Final = 500_000  # rows after which the pages of a file that holds them are let go
 _MOST_BYTES: Final = 4_000_000  # of vectors in one piece: some milliseconds
 _FETCHED_AT_ONCE: Final = 1_000  # records, where they come one by one: a millisecond
 
@@ -40,6 +41,9 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
         some, vectors = _next(plain, run_id, int(ids[place - 1]) if place else None, at_once, labels)
         ids[place : place + len(some)], probabilities[place : place + len(some)] = some, vectors
         place += len(some)
+        if place % _WRITTEN < len(some):
+            let_go(probabilities)
+    let_go(probabilities)
     return ids, probabilities
 
 

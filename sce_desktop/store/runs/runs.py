@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core import scoring
 from sce_desktop.core.annotations import Label
-from sce_desktop.core.arrays import FloatArray, IdArray, looked_up, true_places
+from sce_desktop.core.arrays import FloatArray, IdArray, counted, looked_up, true_places
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
@@ -253,7 +253,7 @@ def predicted_counts(connection: sa.Connection, run_id: int, scored: ScoredRuns)
     """Return the number of rows to which a run gives each of its labels, by label id."""
     run = get(connection, run_id)
     places = given(connection, run, scored)
-    counts = np.bincount(places[places >= 0], minlength=len(run.labels))
+    counts = counted(places, len(run.labels))
     labels = zip(run.labels, counts, strict=True)
     return {label.id: int(count) for label, count in labels if label.id is not None}
 

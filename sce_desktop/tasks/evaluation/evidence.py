@@ -21,7 +21,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import roll_up
 from sce_desktop.core.query import RowQuery, RowState
 from sce_desktop.store.project import Project
-from sce_desktop.store.runs.large_arrays import large
+from sce_desktop.store.runs.large_arrays import large, let_go
 from sce_desktop.tasks.evaluation.annotators import gold_annotator
 from sce_desktop.tasks.one_state import one_state
 
@@ -123,7 +123,7 @@ class Evidence:
     ``answers`` are the label set's K labels in order, then "none of these" as number K.
     """
 
-    row_ids: IdArray  # (n,)
+    row_ids: IdArray  # (n,), int32 where that holds them
     labels: tuple[Label, ...]
     multi_label: bool
     answer: NDArray[np.signedinteger[Any]]  # (n,) the first answer, -1: undecided or skipped
@@ -181,8 +181,8 @@ def gather(
     label_set = project.label_set()
     if label_set is None or not label_set.labels:
         raise UserError(_("The project has no labels yet: add some first."))
-    row_ids = project.row_ids(RowQuery(blank=False))
-    row_ids.sort()  # in place: they are, and a copy of ten million takes 80 MB
+    row_ids = project.row_ids(RowQuery(blank=False), compact=True)
+    row_ids.sort()  # in place: they are, and a copy of ten million takes 40 MB
     if not len(row_ids):
         raise UserError(_("The project has no rows with text: import a table first."))
     place_of = {label.id: place for place, label in enumerate(label_set.labels)}
@@ -201,7 +201,8 @@ def gather(
             source[place] = Source.AUDIT
     answer, hits = answer_arrays(given, n, none + 1)
     learned_by, learned = learned_rows(project, aliases)
-    decided_sample = np.flatnonzero(sampled & (answer >= 0) & ~np.isin(source, NOT_LOOKED_AT))
+    decided_sample = np.flatnonzero(sampled & (answer >= 0))
+    decided_sample = decided_sample[~np.isin(source[decided_sample], NOT_LOOKED_AT)]
     waiting = int(sampled.sum()) - len(decided_sample)
     if audit is not None:
         waiting += audit.later - audit.skipped
@@ -286,11 +287,16 @@ def rolled_up(evidence: Evidence) -> Evidence:
     merge = np.fmax if evidence.multi_label else np.add
     probabilities = {}
     for alias, matrix in evidence.probabilities.items():
-        merged = np.zeros((len(matrix), len(names)), dtype=np.float32)
+        merged = large((len(names), len(matrix))).T
+        merged[:] = 0
+        unscored = np.zeros(len(matrix), dtype=bool)
         for child in range(matrix.shape[1]):
             column = merged[:, parent_of[child]]
             merge(column, matrix[:, child], out=column)
-        merged[np.isnan(matrix).any(axis=1)] = np.nan
+            unscored |= np.isnan(matrix[:, child])
+            let_go(matrix)
+        merged[unscored] = np.nan
+        let_go(merged)
         probabilities[alias] = merged
 
     def answers(of: Evidence | Gold) -> dict[str, Any]:
@@ -311,7 +317,9 @@ def places_of(row_ids: IdArray, wanted: IdArray) -> IdArray:
     """Return where ``wanted`` stand in the sorted ``row_ids``; those that are not among them are excluded."""
     if not len(row_ids):
         return np.zeros(0, dtype=np.int64)
-    places = np.minimum(np.searchsorted(row_ids, wanted), len(row_ids) - 1)
+    # numpy makes both of the wider kind: of ten million ids a copy for each call.
+    places = np.searchsorted(row_ids, np.asarray(wanted).astype(row_ids.dtype, copy=False))
+    places = np.minimum(places, len(row_ids) - 1)
     return places[row_ids[places] == wanted]
 
 

@@ -6,16 +6,19 @@ number for each text and band, and each band's texts in the order of their bucke
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 _MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
-def band_keys(hashes: NDArray[np.integer], bands: int, width: int) -> NDArray[np.uint64]:
+def band_keys(hashes: NDArray[np.integer], bands: int, width: int) -> NDArray[np.uint32]:
     """Return a key (bands, n) for each band of ``width`` hashes of n texts (n, h).
 
-    Equal bands have equal keys. Others have too once in very many times, which costs a comparison.
+    Equal bands have equal keys. So have others once in four thousand million times, some hundred pairs of a
+    million texts: it costs a comparison.
     """
     found = np.zeros((bands, len(hashes)), np.uint64)
     for band in range(bands):
@@ -23,13 +26,14 @@ def band_keys(hashes: NDArray[np.integer], bands: int, width: int) -> NDArray[np
             found[band] *= _MIXED
             found[band] ^= found[band] >> np.uint64(29)
             found[band] += hashes[:, column].astype(np.uint64)
-    return found
+    found *= _MIXED
+    return (found >> np.uint64(32)).astype(np.uint32)
 
 
 class Buckets:
     """The texts by what they share; ``places`` (m,) in order are those that share a band with another."""
 
-    def __init__(self, keys: NDArray[np.uint64]) -> None:
+    def __init__(self, keys: NDArray[np.unsignedinteger[Any]]) -> None:
         bands, count = keys.shape
         self._bucket_of = np.full((bands, count), -1, np.int32)
         self._members = list[NDArray[np.int32]]()  # of each band: places, bucket by bucket

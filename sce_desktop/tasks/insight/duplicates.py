@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from sce_desktop.core.annotations import SKIPPED
 from sce_desktop.core.arrays import IdArray
+from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.query import RowQuery
@@ -64,18 +65,21 @@ def find_groups(project: Project, similarity: float = NEAR, *, progress: Progres
     every = project.row_ids(RowQuery(blank=False), compact=True)
     ids = every[:MOST_COMPARED].astype(np.int64)  # a copy: the others need not be kept meanwhile
     del every
-    texts: list[str] = []
+    groups = []
+    for places in near_copies(_texts(project, ids, progress), similarity=similarity, progress=progress):
+        progress.check()
+        texts = project.texts(ids[places])  # again: all of them would be held until here
+        same = copies(texts)
+        exact = bool(same) and len(same[0]) == len(places)
+        groups.append(CopyGroup(ids[places], exact, " ".join(texts[0][:SHOWN].split())))
+    return groups
+
+
+def _texts(project: Project, ids: IdArray, progress: Progress) -> Iterator[str]:
     for start in range(0, len(ids), _BATCH):
         progress.check()
-        texts += project.texts(ids[start : start + _BATCH])
-        progress.report(len(texts), len(ids), stage=_("reading texts"))
-    progress.check()
-    groups = []
-    for places in near_copies(texts, similarity=similarity, progress=progress):
-        same = copies([texts[place] for place in places.tolist()])
-        exact = bool(same) and len(same[0]) == len(places)
-        groups.append(CopyGroup(ids[places], exact, " ".join(texts[int(places[0])][:SHOWN].split())))
-    return groups
+        yield from giving_way(project.texts(ids[start : start + _BATCH]))
+        progress.report(min(start + _BATCH, len(ids)), len(ids), stage=_("reading texts"))
 
 
 def group_answers(project: Project, groups: Sequence[CopyGroup], *, progress: Progress) -> list[GroupAnswers]:

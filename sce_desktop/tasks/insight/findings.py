@@ -15,6 +15,7 @@ from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.project import Project
+from sce_desktop.store.runs.large_arrays import let_go
 from sce_desktop.tasks.evaluation.evidence import Evidence
 
 NONE_NAME = N_("none of these")
@@ -211,6 +212,8 @@ def _groups(
     shares: list[list[LabelShare]] = [[] for _name in names]
     for answer, name in enumerate((*evidence.names, _(NONE_NAME))):
         progress.check()
+        if probabilities is not None:
+            let_go(probabilities)  # of ten million rows each label's are 40 MB
         hit, hits = evidence.has(answer), evidence.hits[answer]
         guess = _column(probabilities, answer, frame)
         if answer == 1 == len(evidence.names) and not by_sample:  # a yes or no: what is not yes
@@ -261,6 +264,7 @@ def _predicted(
         kept = rows[start : start + _AT_ONCE] & ~np.isnan(some).any(axis=1)
         cells = codes[start : start + _AT_ONCE][kept].astype(np.int64) * answers + some[kept].argmax(axis=1)
         found += np.bincount(cells, minlength=parts * answers)
+        let_go(probabilities)
     return found.reshape(parts, answers)
 
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Final
 from zlib import crc32
 
 import numpy as np
 import regex
 
-from sce_desktop.core.arrays import FloatArray, IdArray
+from sce_desktop.core.arrays import FloatArray, IdArray, true_places
 from sce_desktop.core.folding import folded
 from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.i18n import _
@@ -76,15 +77,21 @@ def copies(texts: Sequence[str]) -> list[IdArray]:
 
     The largest group first; blank texts are in none, nor are those without a letter or digit.
     """
-    groups: dict[str, list[int]] = {}
-    for place, text in enumerate(giving_way(texts)):
-        if plain := _plain(text):
-            groups.setdefault(plain, []).append(place)
-    found = [np.asarray(places, dtype=np.int64) for places in groups.values() if len(places) > 1]
+    return _same([_plain(text) for text in giving_way(texts)])
+
+
+def _same(plains: Sequence[str]) -> list[IdArray]:
+    """Return groups of places whose texts are the same, the largest first; empty ones are in none."""
+    first: dict[str, int] = {}
+    groups: dict[int, list[int]] = {}  # by their first place; few texts are in one
+    for place, plain in enumerate(giving_way(plains)):
+        if plain and (lead := first.setdefault(plain, place)) != place:
+            groups.setdefault(lead, [lead]).append(place)
+    found = [np.asarray(places, dtype=np.int64) for places in groups.values()]
     return sorted(found, key=lambda places: (-len(places), int(places[0])))
 
 
-def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Progress) -> list[IdArray]:
+def near_copies(texts: Iterable[str], *, similarity: float = NEAR, progress: Progress) -> list[IdArray]:
     """Return groups of places whose texts are copies or nearly so, the largest first.
 
     MinHash (datasketch) and locality-sensitive hashing find candidates, rapidfuzz compares them letter by
@@ -98,10 +105,12 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    exact = copies(texts)
+    plains = [_plain(text) for text in texts]  # of a million a hundred megabytes: ``texts`` need not be held
+    progress.check()
+    exact, count = _same(plains), len(plains)
     if similarity >= 1:
         return exact
-    kept = np.ones(len(texts), dtype=bool)
+    kept = np.fromiter(map(bool, plains), bool, count)
     for group in exact:
         kept[group[1:]] = False  # one of each stands for all
     left, right = [], []
@@ -109,14 +118,13 @@ def near_copies(texts: Sequence[str], *, similarity: float = NEAR, progress: Pro
         left += [int(group[0])] * (len(group) - 1)
         right += group[1:].tolist()
     progress.check()
-    remain = giving_way(np.flatnonzero(kept).tolist())
-    plains = {place: plain for place in remain if (plain := _plain(texts[place]))}
-    places, compared = list(plains), [plain[:_LONGEST] for plain in plains.values()]
-    del plains  # of a million texts a hundred megabytes
+    places = true_places(kept)
+    compared = [plain[:_LONGEST] for plain in compress(plains, kept)]
+    del plains
     for one, other in _near_pairs(compared, similarity, progress):
-        left.append(places[one])
-        right.append(places[other])
-    graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(len(texts), len(texts)))
+        left.append(int(places[one]))
+        right.append(int(places[other]))
+    graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(count, count))
     _count, member = connected_components(graph, directed=False)
     order = np.argsort(member, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
@@ -132,7 +140,7 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
 
     # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
     bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
-    keys = np.empty((bands.b, len(compared)), np.uint64)
+    keys = np.empty((bands.b, len(compared)), np.uint32)
     ends = np.empty((len(compared), _PERMUTATIONS), np.uint16)  # enough to tell which hashes are the same
     for start in range(0, len(compared), _BATCH):
         progress.check()

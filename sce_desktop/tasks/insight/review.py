@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sce_desktop.core.annotations import ACCEPTED, Origin, Row
-from sce_desktop.core.arrays import FloatArray, IdArray, ManyRows, looked_up
+from sce_desktop.core.arrays import FloatArray, IdArray, ManyRows, counted, looked_up
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.readings import ColumnValues
@@ -41,7 +41,7 @@ class Acceptance:
     @property
     def counts(self) -> dict[int, int]:
         """How many rows each label gets, by label id; those that get none are left out."""
-        sums = np.bincount(self.places, minlength=len(self.run.labels)).tolist()
+        sums = counted(self.places, len(self.run.labels)).tolist()
         return {
             label.id: count
             for label, count in zip(self.run.labels, sums, strict=True)
@@ -119,11 +119,11 @@ def _several(
     for start in range(0, len(ids), _PART):
         progress.check()
         some = ids[start : start + _PART]
-        known = project.scores(run.id, some)
-        some = some[[row_id in known for row_id in some.tolist()]]
+        known = project.scores_of_rows(run.id, some)
+        some = some[known.present]
         if not len(some):
             continue
-        given = np.array([known[row_id].probabilities for row_id in some.tolist()]) >= np.float32(confidence)
+        given = known.scores.probabilities >= np.float32(confidence)
         given &= in_use
         rows, columns = np.nonzero(given)
         sizes.append(np.bincount(rows, minlength=len(some)))
