@@ -266,14 +266,14 @@ def test_what_comes_later_has_room(dialog: ExportDialog, qtbot: QtBot) -> None:
     """Drafts, and files that are in the way, come when the dialog has its size: its note has two lines."""
     assert dialog._facts is not None
     dialog._facts = replace(dialog._facts, drafts=5)
-    dialog._show_format()
-    dialog.file.touch()
-    dialog.path.textChanged.emit(dialog.path.text())
-    assert dialog.drafts.isVisible()
-    assert dialog.replace.isVisible()
+    dialog.target.show_facts(dialog._facts)
+    dialog.target.file.touch()
+    dialog.target.path.textChanged.emit(dialog.target.path.text())
+    assert dialog.target.drafts.isVisible()
+    assert dialog.target.replace.isVisible()
 
     def has_room() -> bool:
-        hint = dialog.excel_hint
+        hint = dialog.target.excel_hint
         return hint.height() >= hint.heightForWidth(hint.width()) > 1.5 * hint.fontMetrics().height()
 
     qtbot.waitUntil(has_room)

@@ -7,6 +7,8 @@ import sqlite3
 import threading
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -18,7 +20,7 @@ from sce_desktop.controllers.jobs import JobState
 from sce_desktop.core.choices import ImportChoices
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.tables import TableOptions
-from sce_desktop.tasks.tables import scan
+from sce_desktop.tasks.tables import scan, tables
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.import_bench import (  # noqa: F401
@@ -427,21 +429,32 @@ def test_what_becomes_of_labels_is_read_without_scrolling(
 
 
 def test_rows_of_a_stopped_addition_are_removed_behind_the_work(
-    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, more = tmp_path / "a.csv", tmp_path / "more.csv"
     path.write_text("id,text\n1,z\n", encoding="utf-8")
     more.write_text("id,text\n" + "2,y\n" * 60_000, encoding="utf-8")
     project = imported(qtbot, controllers, show(qtbot, controllers, path))
+    append_table = tables.append_table
 
     def stored() -> int:
         with closing(sqlite3.connect(f"{project.path.as_uri()}?mode=ro", uri=True)) as plain:
             (count,) = plain.execute("SELECT count(*) FROM rows").fetchone()
         return int(count)
 
+    def waiting(*args: Any, progress: Progress, **keywords: Any) -> object:
+        def report(*_: object, **_stage: object) -> None:
+            while stored() > 1:  # some rows are there: now it is stopped
+                progress.check()
+                threading.Event().wait(0.002)
+
+        held = SimpleNamespace(report=report, check=progress.check, warn=progress.warn)
+        return append_table(*args, progress=held, **keywords)
+
+    monkeypatch.setattr(tables, "append_table", waiting)
     job = controllers.projects.import_table(ImportChoices(more, TableOptions(), (1,), append=True))
     assert job is not None
-    qtbot.waitUntil(lambda: stored() > 1 or not job.active, timeout=20_000)
+    qtbot.waitUntil(lambda: stored() > 1, timeout=20_000)
     with qtbot.waitSignal(job.ended, timeout=20_000):
         job.cancel()
     assert job.state == JobState.CANCELLED

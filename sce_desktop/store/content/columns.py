@@ -123,9 +123,10 @@ class ColumnCache:
         """Return the number of characters of each text, by row id; 0 where there is no row."""
         last = int(connection.execute(sa.select(last_row_id())).scalar_one())
         with self._lock:
-            known, found = self._lengths
+            known, kept = self._lengths
+        found: Lengths = kept
         if known != last:
-            found: Lengths = np.zeros(last + 1, np.uint16)
+            found = np.zeros(last + 1, np.uint16)
             has_all = counts(connection).rows == last  # a repaired project has gaps
             for start in range(0, last, _BATCH):
                 end = min(last, start + _BATCH)

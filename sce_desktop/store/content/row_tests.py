@@ -130,7 +130,7 @@ def row_tests(
     return sorted(found, key=lambda test: test.candidates is None)
 
 
-def passing(connection: sa.Connection, tests: list[RowTest], ids: IdArray) -> IdArray:
+def passing(connection: sa.Connection, tests: Sequence[RowTest], ids: IdArray) -> IdArray:
     """Return those of ``ids`` (n,) that all ``tests`` let through, in their order."""
     for test in tests:
         asked = ids if test.candidates is None else ids[test.candidates[ids]]
@@ -147,7 +147,7 @@ def _meeting(connection: sa.Connection, test: RowTest, ids: IdArray) -> IdArray:
     return test.meeting(connection, ids)
 
 
-def passing_mask(connection: sa.Connection, tests: list[RowTest], left: Mask, progress: Progress) -> Mask:
+def passing_mask(connection: sa.Connection, tests: Sequence[RowTest], left: Mask, progress: Progress) -> Mask:
     """Return which of the rows ``left``, by row id, all ``tests`` let through."""
     for test in tests:
         asked = left if test.candidates is None else left & test.candidates

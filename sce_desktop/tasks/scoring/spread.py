@@ -12,6 +12,7 @@ from typing import Protocol
 
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
+from sce_desktop.data.columns import Columns
 from sce_desktop.data.csv.csv_text import CSVText, OutCell
 from sce_desktop.data.tables import Table
 from sce_desktop.tasks.scoring.blocks import BlockPlan
@@ -51,7 +52,7 @@ class Spread:
 
     def classified(
         self, table: Table, plan: BlockPlan, size: int, counts: Counts, progress: Progress
-    ) -> Generator[list[list[OutCell]] | CSVText]:
+    ) -> Generator[list[list[OutCell]] | Columns | CSVText]:
         """Yield all rows of ``table`` with the models' cells behind the original ones, ``size`` at a time.
 
         Raises:
