@@ -354,5 +354,5 @@ def test_without_an_llm_the_way_to_one_is_shown(
     actions["Download an LLM…"].trigger()
     dialogs = [child for child in opened.window().findChildren(ModelsDialog) if child.isVisible()]
     assert len(dialogs) == 1
-    qtbot.waitUntil(lambda: dialogs[0]._chosen() == default_of("llm"))
+    qtbot.waitUntil(lambda: dialogs[0].models.chosen() == default_of("llm"))
     dialogs[0].reject()
