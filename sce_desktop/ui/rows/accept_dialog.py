@@ -64,7 +64,10 @@ class AcceptDialog(ProjectDialog):
         self.facts = QLabel(wordWrap=True)
         self.facts.setAccessibleName(_("Affected rows"))
         note = QLabel(
-            _("Already labelled rows and audit-sample rows are not changed. Undo with Ctrl+Z."),
+            _(
+                "Rows with a label, in the audit sample or with only a draft are not changed."
+                " Undo with Ctrl+Z."
+            ),
             wordWrap=True,
         )
         set_role(note, "muted")

@@ -191,7 +191,7 @@ class DecisionBar(QWidget):
             words = _("Accept predictions ({rows})", rows=number(self._many))
             self.accept.setText(f"{words} {key}".rstrip())
             self.accept.setAccessibleName(words)
-            self.accept.setToolTip(_("Accept predictions of the unlabelled rows in the selection"))
+            self.accept.setToolTip(_("Accept predictions of unlabelled rows in the selection, not drafts"))
             return
         metrics = QFontMetrics(font("strong"))
         around = metrics.horizontalAdvance(f"{_action(verb, '')} {key}") + 2 * px(SPACE_M) + px(SPACE_S)
