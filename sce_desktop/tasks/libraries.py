@@ -53,6 +53,7 @@ USED = (
     *("transformers:AutoModel", "transformers:AutoModelForCausalLM", "transformers:AutoTokenizer"),
     *("transformers:TrainerCallback", "transformers:LlamaForCausalLM", "transformers:BertModel"),
     *("transformers:DebertaV2Model", "transformers.utils", "gguf", "xlsxwriter", "xlsxwriter.exceptions"),
+    "xlsxwriter.worksheet",
 )
 # Optional parts, each with its own sentence where it is missing; and what a newer torch has.
 OPTIONAL = (
