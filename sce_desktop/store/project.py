@@ -302,6 +302,10 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
         with self._database.read() as connection:
             return self._columns.get(connection, column).reading
 
+    def free_columns(self) -> None:
+        """Let go of the own columns of millions of rows, before work that needs the memory."""
+        self._columns.free()
+
     def cell_counts(
         self, column: int, ids: IdArray, *, most: int, containing: str = "", progress: Progress | None = None
     ) -> tuple[list[tuple[str, int]], int]:

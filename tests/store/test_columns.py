@@ -231,6 +231,20 @@ def test_a_column_of_very_many_distinct_cells_is_not_held_for_a_filter(
     assert begun == [2]  # and it is known from then on that it is of no use
 
 
+def test_columns_that_take_much_memory_are_let_go_and_read_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(project, ["b", "a", "", "c"])
+    by_column = RowQuery(order=RowOrder.COLUMN, order_column=0)
+    assert ordered(project, 0) == [2, 1, 4, 3]
+    project.free_columns()
+    assert not project.must_read(by_column)  # it is small
+    monkeypatch.setattr(columns, "_MOST_SMALL", 0)
+    project.free_columns()
+    assert project.must_read(by_column)
+    assert ordered(project, 0) == [2, 1, 4, 3]
+
+
 def test_rows_that_are_added_are_in_the_order(project: Project) -> None:
     fill(project, ["2", "1"])
     assert ordered(project, 0) == [2, 1]

@@ -366,6 +366,7 @@ def _scores(
     run = project.active_run(alias)
     if run is None or not any(label.id in place_of for label in run.labels):
         return None
+    project.free_columns()
     ids, matrix = project.run_matrix(run.id)
     known = [column for column, label in enumerate(run.labels) if label.id in place_of]
     to = [place_of[run.labels[column].id] for column in known]

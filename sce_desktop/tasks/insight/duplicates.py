@@ -65,6 +65,7 @@ def find_groups(project: Project, similarity: float = NEAR, *, progress: Progres
     every = project.row_ids(RowQuery(blank=False), compact=True)
     ids = every[:MOST_COMPARED].astype(np.int64)  # a copy: the others need not be kept meanwhile
     del every
+    project.free_columns()
     groups = []
     for places in near_copies(_texts(project, ids, progress), similarity=similarity, progress=progress):
         progress.check()

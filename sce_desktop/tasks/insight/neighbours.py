@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -156,7 +157,7 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
     rank = np.empty(len(compared), np.int64)
     rank[sorted(range(len(compared)), key=compared.__getitem__)] = np.arange(len(compared))
     among = np.zeros(len(compared), bool)
-    likeliest: dict[int, array[int]] = {}  # of texts with too many candidates
+    likeliest = _Likeliest(len(compared))
     for number, place in enumerate(buckets.places.tolist()):
         if number % _BATCH == 0:
             progress.check()
@@ -176,18 +177,34 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
             order = (_PERMUTATIONS - shared) * len(compared) + rank[candidates]
             order[candidates == place] = -1
             found = set(candidates[np.argpartition(order, _MOST)[: _MOST + 1]].tolist())
-            likeliest[place] = array("i", found)  # a set takes twenty times as much
+            likeliest.keep(place, found)
         # Each pair once, at the turn of its first: being a candidate is mutual, being a likely one is not.
-        others = [
-            other
-            for other in found
-            if other > place or (other in likeliest and place not in likeliest[other])
-        ]
+        others = [other for other in found if other > place or likeliest.leaves_out(other, place)]
         if others:
             ratios = cdist(
                 [compared[place]], [compared[other] for other in others], score_cutoff=100 * similarity
             )
             yield from ((place, others[near]) for near in np.flatnonzero(ratios[0]).tolist())
+
+
+class _Likeliest:
+    """Which later candidates were kept of texts with too many: one array, as sets of all take gigabytes."""
+
+    def __init__(self, count: int) -> None:
+        self._kept = array("i")
+        self._starts, self._ends = (np.full(count, -1, np.int32) for _ in range(2))
+
+    def keep(self, place: int, candidates: set[int]) -> None:
+        """Note that the text at ``place`` is compared with these alone."""
+        self._starts[place] = len(self._kept)
+        self._kept.extend(sorted(other for other in candidates if other > place))
+        self._ends[place] = len(self._kept)
+
+    def leaves_out(self, place: int, later: int) -> bool:
+        """Whether the text at ``place`` had too many candidates and was not compared with a later one."""
+        start, end = int(self._starts[place]), int(self._ends[place])
+        found = bisect_left(self._kept, later, start, end) if start >= 0 else end
+        return start >= 0 and (found == end or self._kept[found] != later)
 
 
 def suspects(
