@@ -114,10 +114,10 @@ def near_copies(texts: Iterable[str], *, similarity: float = NEAR, progress: Pro
     kept = np.fromiter(map(bool, plains), bool, count)
     for group in exact:
         kept[group[1:]] = False  # one of each stands for all
-    left, right = [], []
+    left, right = array("i"), array("i")  # lists of millions of pairs would take a gigabyte
     for group in exact:
-        left += [int(group[0])] * (len(group) - 1)
-        right += group[1:].tolist()
+        left.extend([int(group[0])] * (len(group) - 1))
+        right.extend(group[1:].tolist())
     progress.check()
     places = true_places(kept)
     compared = [plain[:_LONGEST] for plain in compress(plains, kept)]
@@ -125,7 +125,8 @@ def near_copies(texts: Iterable[str], *, similarity: float = NEAR, progress: Pro
     for one, other in _near_pairs(compared, similarity, progress):
         left.append(int(places[one]))
         right.append(int(places[other]))
-    graph = coo_array((np.ones(len(left), dtype=np.int8), (left, right)), shape=(count, count))
+    pairs = (np.asarray(left, np.int32), np.asarray(right, np.int32))
+    graph = coo_array((np.ones(len(left), dtype=np.int8), pairs), shape=(count, count))
     _count, member = connected_components(graph, directed=False)
     order = np.argsort(member, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
