@@ -85,6 +85,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _main(_prepared(sys.argv[1:] if argv is None else argv))
         except KeyboardInterrupt as stop:  # before the command began
             return _ended(stop)
+        finally:
+            _finish_notes()
 
 
 def _main(arguments: Sequence[str]) -> int:
@@ -245,6 +247,14 @@ def _drop(stream: TextIO) -> None:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, handle)
         os.close(nothing)
+
+
+def _finish_notes() -> None:
+    """Let go of notes that cannot be written: Python would try again when it ends, and end with 120."""
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _drop(sys.stderr)
 
 
 def _guard_streams() -> None:

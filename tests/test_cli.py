@@ -295,7 +295,14 @@ def test_notes_that_cannot_be_written_do_not_end_the_work(tmp_path: Path) -> Non
     with Path("/dev/full").open("w") as full:
         command = ["project", "create", str(out), str(table), "--text", "text"]
         command = [sys.executable, "-m", "sce_desktop", *command]
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
-        assert (result.returncode, result.stdout) == (0, f"{out}: 2 rows.\n")
-        result = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, check=False)
-        assert (result.returncode, result.stdout) == (2, "")
+        for code, told in ((0, f"{out}: 2 rows.\n"), (2, "")):
+            result = subprocess.run(
+                command,
+                stdout=subprocess.PIPE,
+                stderr=full,
+                # What a failed write leaves in a buffer is tried again when Python ends.
+                env={key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"},
+                text=True,
+                check=False,
+            )
+            assert (result.returncode, result.stdout) == (code, told)
