@@ -239,7 +239,7 @@ def test_columns_that_take_much_memory_are_let_go_and_read_again(
     assert ordered(project, 0) == [2, 1, 4, 3]
     project.free_columns()
     assert not project.must_read(by_column)  # it is small
-    monkeypatch.setattr(columns, "_MOST_SMALL", 0)
+    monkeypatch.setattr(columns, "_LARGE", 1)
     project.free_columns()
     assert project.must_read(by_column)
     assert ordered(project, 0) == [2, 1, 4, 3]

@@ -29,7 +29,7 @@ from sce_desktop.store.sql import fetch_columns, fetch_ids, last_row_id
 _BATCH: Final = 100_000  # rows whose lengths are read at once
 _MOST_KEPT: Final = 4  # columns; 4 MB each for a million rows, and their distinct cells
 _MOST_BYTES: Final = 130_000_000  # of all columns that are kept, but for the one asked for last
-_MOST_SMALL: Final = 20_000_000  # bytes of all of them that are in nobody's way
+_LARGE: Final = 2_000_000  # rows, from which on columns are in the way of other large work
 _READ_BYTES: Final = 8  # a row, about, that reading a column takes
 _rows = schema.rows.c
 Lengths = NDArray[np.uint16] | NDArray[np.int32]
@@ -76,9 +76,9 @@ class ColumnCache:
         return known if known is not None and known.distinct is not None else None
 
     def free(self) -> None:
-        """Let go of columns that take much memory; they are read again when they are asked for."""
+        """Let go of columns of very many rows; they are read again when they are asked for."""
         with self._lock:
-            if sum(one.nbytes for one in self._kept.values()) <= _MOST_SMALL:
+            if not any(last >= _LARGE for _column, last in self._kept):
                 return
             self._kept.clear()
         give_back()
