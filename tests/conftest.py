@@ -12,6 +12,7 @@ None of it imports Qt or torch for tests that use neither.
 
 from __future__ import annotations
 
+import faulthandler
 import itertools
 import os
 import shutil
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key
 
 ROOT = Path(__file__).resolve().parent.parent
 MINI = ROOT / "models" / "sce-mini" / "model.safetensors"
@@ -135,6 +137,8 @@ def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPath
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
     result = yield  # every fixture of this test has been taken down
+    if (stderr := item.config.stash.get(fault_handler_stderr_fd_key, None)) is not None:
+        faulthandler.enable(stderr)  # a test of what a crash leaves behind had it write elsewhere
     before = item.stash.get(_threads_before, set())
     started = [t for t in threading.enumerate() if t not in before and not t.daemon]
     for thread in started:
@@ -149,6 +153,18 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
 
 
 # --- Qt ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def qapp(qapp: Any) -> Any:
+    """pytest-qt's application, with a style sheet from the first test on and until after the last.
+
+    Qt (6.11) frees what it knows of styled widgets with an application's last style sheet, but not the mark
+    of those that never came on the screen. Under the next style sheet it would not hear when one of these
+    dies, and would crash at the change after it. The program never takes its style sheet away.
+    """
+    qapp.setStyleSheet("/* of no theme */")
+    return qapp
 
 
 @pytest.fixture
@@ -179,7 +195,12 @@ def _qt_guards(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     opened = _refuse_modals(monkeypatch)
     yield
     from PySide6.QtCore import QThreadPool
+    from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
+
+    application = QApplication.instance()
+    if isinstance(application, QApplication) and not application.styleSheet():
+        pytest.fail("the application's style sheet was taken away, see `qapp`")
 
     grace_ms = int(GRACE_S * 1000)
     left = [where for thread, where in threads if isValid(thread) and not thread.wait(grace_ms)]

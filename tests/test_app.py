@@ -49,7 +49,7 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
     """Run `app.main`, call a function in its event loop, and return the exit status."""
     qapp = QApplication.instance()
     assert isinstance(qapp, QApplication)
-    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    palette, sheet = qapp.palette(), qapp.styleSheet()
     handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     parts = Parts(Panel, Panel, Panel, Panel, Panel, import_dialog=Dialog, export_dialog=Dialog)
     monkeypatch.setattr(app, "real_parts", lambda: parts)
@@ -93,7 +93,6 @@ def start(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..
         if isinstance(widget, MainWindow):
             widget.deleteLater()
     qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
     qapp.setPalette(palette)
 
 

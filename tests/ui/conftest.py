@@ -31,25 +31,23 @@ def no_multilingual_model(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def theme(qapp: QApplication) -> Iterator[Theme]:
-    palette, sheet, style = qapp.palette(), qapp.styleSheet(), qapp.style().name()
+    palette, sheet = qapp.palette(), qapp.styleSheet()
     theme = Theme(qapp, "light")
     yield theme
     theme.deleteLater()
     qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
     qapp.setPalette(palette)
 
 
 @pytest.fixture
 def restored(qapp: QApplication) -> Iterator[QApplication]:
     """The application, for tests that give it themes and fonts; it looks as before afterwards."""
-    palette, sheet, style, text = qapp.palette(), qapp.styleSheet(), qapp.style().name(), qapp.font()
+    palette, sheet, text = qapp.palette(), qapp.styleSheet(), qapp.font()
     yield qapp
     for child in qapp.children():
         if isinstance(child, Theme):
             child.deleteLater()
     qapp.setStyleSheet(sheet)
-    qapp.setStyle(style)
     qapp.setPalette(palette)
     qapp.setFont(text)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import faulthandler
 import gc
 import logging
 import sys
@@ -21,12 +20,9 @@ SECRET = "a text of the user in /home/anna/interviews.csv"
 
 @pytest.fixture
 def hooks(qapp, tmp_path: Path) -> Iterator[CrashHooks]:
-    was_on = faulthandler.is_enabled()
     hooks = CrashHooks(tmp_path / "log" / "faults.txt")
     yield hooks
     hooks.remove()
-    if was_on:
-        faulthandler.enable()
 
 
 def caught() -> ValueError:
@@ -93,21 +89,15 @@ def test_qt_messages_go_to_the_log(hooks: CrashHooks, caplog: pytest.LogCaptureF
 def test_last_fault_is_shown_once(qapp, tmp_path: Path) -> None:
     file = tmp_path / "faults.txt"
     file.write_text("Fatal Python error: Segmentation fault\n", encoding="utf-8")
-    was_on = faulthandler.is_enabled()
     first = CrashHooks(file)
     first.remove()
     second = CrashHooks(file)
     second.remove()
-    if was_on:
-        faulthandler.enable()
     assert "Segmentation fault" in first.last_fault
     assert second.last_fault == ""
 
 
 def test_remove_puts_everything_back(qapp, tmp_path: Path) -> None:
     before = (sys.excepthook, threading.excepthook, sys.unraisablehook)
-    was_on = faulthandler.is_enabled()
     CrashHooks(tmp_path / "faults.txt").remove()
-    if was_on:
-        faulthandler.enable()
     assert (sys.excepthook, threading.excepthook, sys.unraisablehook) == before
