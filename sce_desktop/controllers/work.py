@@ -69,7 +69,7 @@ def score(
     if joint_wanted(project, models[0].model.kind):
         models[0] = model_cache.transductive(project, models[0], progress=progress)
 
-    def draft(run: Run, row_ids: IdArray) -> None:
+    def draft(run: Run, row_ids: IdArray, score_screen: Callable[[], None]) -> None:
         if on_draft is not None:
             draft_project(
                 project,
@@ -79,6 +79,7 @@ def score(
                 choice.model,
                 cache=model_cache.cache,
                 on_draft=on_draft,
+                between=score_screen,
                 progress=progress,
             )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -146,7 +146,7 @@ def test_rows_on_the_screen_are_scored_before_the_draft(
 ) -> None:
     calls: list[tuple[int, list[int]]] = []
 
-    def before_rest(run: Run, rest: IdArray) -> None:
+    def before_rest(run: Run, rest: IdArray, _score_screen: object) -> None:
         calls.append((len(project.run_arrays(run.id).row_ids), rest.tolist()))
 
     score_project(
@@ -159,6 +159,55 @@ def test_rows_on_the_screen_are_scored_before_the_draft(
     ((scored, rest),) = calls
     assert scored == 2
     assert rest == [number for number in range(1, 43) if number not in (2, 5)]
+
+
+def test_rows_that_come_on_the_screen_do_not_wait_for_the_draft(
+    project: Project, model: SCEModel, folder: Path
+) -> None:
+    """A draft of a million rows takes minutes. Rows that one scrolls to are scored by the model meanwhile."""
+    named = NamedModel("sce", "tiny", model)
+    shown = [1]
+    begun: list[tuple[int, list[int]]] = []  # before each batch: rows with a draft alone, rows with a score
+
+    class Scrolling(SilentProgress):
+        def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+            if stage == "making a draft":
+                run = opened(project, model)
+                begun.append((project.draft_count(run.id), project.run_arrays(run.id).row_ids.tolist()))
+                if done == 16:
+                    shown[:] = [40, 5, 2]  # one without a draft yet, one with, a blank one
+
+    progress = Scrolling()
+
+    def before_rest(run: Run, rest: IdArray, score_screen: Callable[[], None]) -> None:
+        draft_project(
+            project,
+            run,
+            rest,
+            named,
+            str(folder),
+            on_draft=lambda: None,
+            between=score_screen,
+            progress=progress,
+        )
+
+    score_project(
+        project,
+        [named],
+        first_ids=np.array([1]),
+        on_screen=lambda: np.array(shown),
+        before_rest=before_rest,
+        progress=progress,
+    )
+    assert begun == [
+        (0, [1]),
+        (8, [1]),
+        (16, [1]),
+        (23, [1, 5, 40]),  # row 5 has a score in place of its draft
+        (31, [1, 5, 40]),
+        (38, [1, 5, 40]),  # row 40 had its score first
+        (39, [1, 5, 40]),
+    ]
 
 
 def read(path: Path) -> list[dict[str, str]]:

@@ -1,7 +1,8 @@
 """A draft of a whole table before the model has read it: fast, rough, and in memory alone.
 
-The draft runs once the rows on the screen are scored. Nothing of it is written to the project: figures,
-evaluation and exports read scores of the model, and the table alone shows drafts, marked as such.
+The draft runs once the rows on the screen are scored, and gives way to those that come there later. Nothing
+of it is written to the project: figures, evaluation and exports read scores of the model, and the table alone
+shows drafts, marked as such.
 """
 
 from __future__ import annotations
@@ -65,6 +66,7 @@ def draft_project(
     *,
     cache: VectorCache | None = None,
     on_draft: Callable[[], None],
+    between: Callable[[], None] = lambda: None,
     progress: Progress,
 ) -> None:
     """Make a draft of the rows ``row_ids`` (n,), which ``run`` has not scored; an older draft is dropped.
@@ -79,6 +81,7 @@ def draft_project(
         base: The name under which it, or the base of a version, was loaded.
         cache: Of text vectors.
         on_draft: Called, in this thread, when drafts of single rows can be had, and when all are made.
+        between: Called, in this thread, before each batch of some thousand rows.
         progress: Told of rows.
 
     Raises:
@@ -101,6 +104,7 @@ def draft_project(
     for start in range(0, len(row_ids), _BATCH):
         progress.report(start, len(row_ids), stage=_("making a draft"))
         progress.check()
+        between()
         batch = row_ids[start : start + _BATCH]
         scores = draft.probabilities(project.texts(batch), run.labels, multi_label=run.multi_label)
         project.add_draft(run.id, batch, scores)

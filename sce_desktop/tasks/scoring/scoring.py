@@ -51,7 +51,7 @@ def score_project(
     cache: VectorCache | None = None,
     on_scored: Callable[[ScoredChunk], None] | None = None,
     on_sample: OnSample | None = None,
-    before_rest: Callable[[Run, IdArray], None] | None = None,
+    before_rest: Callable[[Run, IdArray, Callable[[], None]], None] | None = None,
     progress: Progress,
 ) -> list[Run]:
     """Score the rows that have no score yet with each of ``models``; their runs become the active ones.
@@ -62,8 +62,9 @@ def score_project(
     before the others, with all other models. ``labels`` become the project's own; a project without labels
     takes those that the first model carries. Once a run is finished, runs of the same model with older labels
     are removed but for `KEPT_RUNS`. ``on_scored`` gets each chunk as soon as it is committed, in this thread.
-    ``before_rest`` is called once the rows of ``first_ids`` are scored, with the first model's run and its
-    other rows without a score. ``on_sample`` gets the results of the random sample of a large table once it
+    ``before_rest`` is called once the rows of ``first_ids`` are scored, with the first model's run, its other
+    rows without a score, and what scores rows that have come on the screen; it calls that often if it takes
+    long. ``on_sample`` gets the results of the random sample of a large table once it
     is scored, unless it was scored before this call.
 
     Returns:
@@ -105,7 +106,7 @@ def score_project(
         runs.append(run)
         waiting.append(ids[~np.isin(ids, first)])
     if before_rest is not None:
-        before_rest(runs[0], waiting[0])
+        before_rest(runs[0], waiting[0], tally.score_screen)
     if len(sample):
         sampled = [sample[np.isin(sample, ids)] for ids in waiting]
         waiting = [ids[~np.isin(ids, sample)] for ids in waiting]
@@ -215,7 +216,7 @@ class _Tally:
         while start < len(ids) and run.id not in self.failed:
             self._progress.check()
             if not visible:
-                self._score_screen(run)
+                self.score_screen(run)
             chunk = self._screen.open(run.id, ids[start : start + size])
             start += size
             if len(chunk):
@@ -223,12 +224,16 @@ class _Tally:
                 self._score(run, named, chunk, stage)
                 size = next_chunk(len(chunk), time.perf_counter() - before)
 
-    def _score_screen(self, current: Run) -> None:
-        """Score the rows on the screen that have no score yet with all models, while ``current`` is at it."""
+    def score_screen(self, current: Run | None = None) -> None:
+        """Score the rows on the screen that have no score yet with all models.
+
+        What the run ``current`` is at is reported, and no other: progress is of one thing at a time.
+        """
         for run, named in self._models.values():
             rows = self._screen.rows(run.id)
             if len(rows) and run.id not in self.failed:
-                self._score(run, named, rows, _stage(named, visible=True), reported=run.id == current.id)
+                reported = current is not None and run.id == current.id
+                self._score(run, named, rows, _stage(named, visible=True), reported=reported)
 
     def _score(
         self, run: Run, named: NamedModel, chunk: IdArray, stage: str, *, reported: bool = True
