@@ -202,7 +202,10 @@ def deciding(driver: Driver, _folder: Path) -> None:
 
 
 def job_titled(driver: Driver, title: str) -> Any:
-    """Return the job of that title that has reported progress."""
+    """Return the job of that title if the status bar shows its progress, with the button that stops it."""
+    status = driver.program.window.status
+    if not status.stop_button.isVisible() or not status.progress.whole().startswith(title):
+        return None
     for worker in driver.program.controllers.workspace.workers:
         for job in worker.jobs:
             if job.title == title and job.done:

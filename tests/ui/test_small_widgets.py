@@ -244,6 +244,39 @@ def test_status_bar_shows_the_running_job_and_stops_it(qtbot: QtBot, worker: Wor
     assert not status.progress.whole()
 
 
+@pytest.mark.parametrize(
+    ("done", "total", "at_once"), [(1, 1000, True), (800, 1000, False), (0, 1000, False), (5, None, False)]
+)
+def test_a_job_is_shown_at_once_if_it_says_that_most_of_it_is_to_come(
+    qtbot: QtBot,
+    worker: WorkerQueue,
+    monkeypatch: pytest.MonkeyPatch,
+    done: int,
+    total: int | None,
+    at_once: bool,
+) -> None:
+    """Other jobs may end within the quarter of a second after which any job is shown."""
+    status = StatusBar((worker,))
+    qtbot.addWidget(status)
+    monkeypatch.setattr(status._show_soon, "start", lambda: None)
+    heard: list[tuple[int, int | None]] = []
+    worker.jobChanged.connect(lambda job: heard.append((job.done, job.total)))
+
+    def task(*, progress: Progress) -> None:
+        progress.report(done, total)
+        while True:
+            progress.check()
+            threading.Event().wait(0.005)
+
+    job = worker.submit(task, title="Exporting")
+    qtbot.waitUntil(lambda: (done, total) in heard)
+    assert status.progress.whole().startswith("Exporting") is at_once
+    assert status.stop_button.isHidden() is not at_once
+    with qtbot.waitSignal(job.cancelled):
+        job.cancel()
+    assert status.stop_button.isHidden()
+
+
 def test_of_several_jobs_the_one_that_began_last_is_shown_and_stopped(
     qtbot: QtBot, worker: WorkerQueue
 ) -> None:

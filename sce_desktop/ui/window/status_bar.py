@@ -29,6 +29,11 @@ def _rows(rows: int, found: int | None) -> str:
     return ngettext("{found} of {count} row", "{found} of {count} rows", rows, found=number(found))
 
 
+def _surely_long(job: Job) -> bool:
+    """Whether a job has begun to say how far it is, and most of it is to come: it will not end at once."""
+    return bool(job.active and job.total and 0 < job.done < job.total / 4)
+
+
 class StatusBar(QStatusBar):
     """Counts first, the running job beside them; device and "Saved" at the other end."""
 
@@ -121,7 +126,9 @@ class StatusBar(QStatusBar):
 
     @Slot(object)
     def _on_changed(self, job: Job) -> None:
-        if job is self._job and not job.active:  # the button must not stop what has ended
+        ended = job is self._job and not job.active  # the button must not stop what has ended
+        begun = self._job is None and not job.quiet and _surely_long(job)
+        if ended or begun:
             self._show_running()
         elif not self._show_soon.isActive() and not job.quiet:
             self._show_soon.start()
