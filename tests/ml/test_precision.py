@@ -15,7 +15,8 @@ from sce_desktop.core.precision import keyed
 from sce_desktop.ml.encoder import precision as module
 from sce_desktop.ml.encoder import reduced
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision, cpu_instructions, precisions
 from sce_desktop.ml.encoder.reduced import STRIDE, ReducedEncoder
 from sce_desktop.ml.finetune.adapting import adapted

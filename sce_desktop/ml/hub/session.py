@@ -18,7 +18,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _, any_of
 from sce_desktop.core.models import Device
 from sce_desktop.core.precision import AUTO
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.hub import catalog, known_models
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM

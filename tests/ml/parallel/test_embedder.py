@@ -9,7 +9,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.models import Device
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import as_kept
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import session as session_module
 from sce_desktop.ml.hub.session import ALL_GPUS, ModelSession, choose_device, choose_devices, with_all
 from sce_desktop.ml.parallel import embedder as module
