@@ -27,7 +27,8 @@ from sce_desktop.store.content.row_columns import RowColumns
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project_decisions import DecisionMethods
 from sce_desktop.store.project_drafts import DraftMethods
 from sce_desktop.store.project_labels import LabelMethods
