@@ -43,6 +43,7 @@ _FOLDER: Final = re.compile(rf"sce-desktop-({process.OWNER})-\w+")
 _FOR_SOCKETS: Final = re.compile(r"sce-ray-\w+")
 _LOCK: Final = re.compile(r"\..+\.lock", re.DOTALL)
 _LISTS: Final = "temporary"
+_LARGE: Final = 16_000_000  # bytes, which take some 4 ms to be freed
 
 _log = logging.getLogger(__name__)
 
@@ -278,9 +279,28 @@ def _remove(path: Path) -> None:
         remove_companions(path)
         source = path.with_name(f"{path.name}-source")  # of a repair
         remove_companions(source)
-        source.unlink(missing_ok=True)
+        _unlink(source)
         path.with_name(f".{path.name}.lock").unlink(missing_ok=True)
-        path.unlink(missing_ok=True)
+        _unlink(path)
+
+
+def _unlink(path: Path) -> None:
+    """Remove the file ``path`` if it is there; nobody waits until the space of a large one is free.
+
+    The file system takes more than 0.1 s for half a gigabyte. A file that is open loses its name at once and
+    its space when it is closed: by a thread here, or by the system if the process ends before.
+    """
+    with contextlib.suppress(OSError, RuntimeError):  # whatever hinders it, the file is removed below
+        found = path.lstat()
+        if sys.platform != "win32" and stat.S_ISREG(found.st_mode) and found.st_size >= _LARGE:
+            file = path.open("rb", buffering=0)
+            try:
+                path.unlink()
+                threading.Thread(target=file.close, name="free space").start()
+            except BaseException:
+                file.close()
+                raise
+    path.unlink(missing_ok=True)
 
 
 def _remove_lock(path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_precision_that_the_processor_has_not_is_refused(
     options = (*LABELS, "--device", "cpu", "--precision")
     assert classify(table, out, model, *options, "bfloat16") == 2
     told = capsys.readouterr().err.strip()
-    assert told.endswith("has no instructions for bfloat16: choose auto or one of float32.")
+    assert told.endswith("has no instructions for bfloat16: choose auto or float32.")
     assert not out.exists()
     assert classify(table, out, model, *options, "auto", "--json") == 0
     assert json.loads(capsys.readouterr().out)["precision"] == "float32"

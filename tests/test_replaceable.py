@@ -347,16 +347,16 @@ def test_an_export_with_labels_that_would_not_come_again_stays(
 
 def test_a_file_that_comes_meanwhile_stays(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
     """Hours may lie between the first look and the end."""
-    from sce_desktop.tasks.scoring import classify
+    from sce_desktop.tasks.scoring.table_work import TableWork
 
     out = scene.folder / "out.csv"
-    plain = classify._Work.classified
+    plain = TableWork.classified
 
     def slow(*arguments: object) -> Iterator[object]:
         yield from plain(*arguments)  # type: ignore[arg-type]
         out.write_text("mine")
 
-    monkeypatch.setattr(classify._Work, "classified", slow)
+    monkeypatch.setattr(TableWork, "classified", slow)
     assert cli.main(FILES["classify"][1](scene, str(out))) == 2
     assert out.read_text() == "mine"
 

@@ -9,8 +9,10 @@ import platform
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -308,6 +310,59 @@ def test_the_lock_of_a_killed_process_goes(tmp_path: Path) -> None:
     assert [name.exists() for name in names] == [False, True, True]
     taken.release()
     assert lists() == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="an open file cannot be removed there")
+def test_nobody_waits_for_the_space_of_a_large_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Any] = []
+
+    class Thread(threading.Thread):
+        def __init__(self, target: Any, **options: Any) -> None:
+            super().__init__(target=target, **options)
+            self.file = target.__self__
+            begun.append(self)
+
+        def start(self) -> None:
+            pass  # it has not had its turn yet
+
+    monkeypatch.setattr(temporary, "_LARGE", 1_000)
+    monkeypatch.setattr(threading, "Thread", Thread)
+    for name, size in (("small", 999), ("large", 1_000)):
+        with temporary_beside(tmp_path / name) as path:
+            path.write_bytes(bytes(size))
+    assert list(tmp_path.iterdir()) == []
+    assert lists() == []
+    (thread,) = begun
+    assert os.fstat(thread.file.fileno()).st_size == 1_000  # not freed by whoever removed it
+    assert os.fstat(thread.file.fileno()).st_nlink == 0  # but by the system, were the process killed now
+    thread.run()
+    assert thread.file.closed
+
+
+@pytest.mark.parametrize("refused", [RuntimeError("can't start new thread"), OSError(24, "too many files")])
+def test_a_large_file_goes_without_a_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: Exception
+) -> None:
+    opened = []
+    open_file = Path.open
+
+    def refuse(*args: Any, **options: Any) -> Any:
+        raise refused
+
+    def recording(path: Path, *args: Any, **options: Any) -> Any:
+        opened.append(open_file(path, *args, **options))
+        return opened[-1]
+
+    with temporary_beside(tmp_path / "large") as path:
+        path.write_bytes(bytes(1_000))
+        monkeypatch.setattr(temporary, "_LARGE", 1_000)
+        if isinstance(refused, OSError):
+            monkeypatch.setattr(Path, "open", refuse)
+        else:
+            monkeypatch.setattr(Path, "open", recording)
+            monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert list(tmp_path.iterdir()) == []
+    assert all(file.closed for file in opened)
 
 
 def test_temporary_folders_are_this_users_alone() -> None:

@@ -41,7 +41,7 @@ from tokenizers import Tokenizer
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders
 from sce_desktop.ml.sce.model import SCEModel

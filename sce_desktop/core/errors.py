@@ -46,6 +46,14 @@ class LeftInLog(UserError):  # noqa: N818 - an outcome, too
     """A project could not be brought into its one file when it was closed; what was to be done is done."""
 
 
+def reason_of(error: BaseException) -> str:
+    """Return why ``error`` was raised, for brackets in a sentence: the system's words without its number."""
+    if strerror := getattr(error, "strerror", None):
+        return str(strerror)
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].partition(". ")[0].rstrip(".:")
+
+
 def already_there(path: object, why: str = "") -> UserError:
     """Return the failure that ``path`` exists, ``why`` it cannot be replaced unasked, and how to ask."""
     if why:

@@ -19,6 +19,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 from sce_desktop.core.escapes import in_message
 
@@ -181,7 +182,16 @@ def percent(share: float, digits: int = 0) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """Write names as a list in a sentence: "a, b and c"."""
+    return _in_list(names, "standard")
+
+
+def any_of(names: Sequence[str]) -> str:
+    """Write names to choose from in a sentence: "a, b or c"."""
+    return _in_list(names, "or")
+
+
+def _in_list(names: Sequence[str], style: Literal["standard", "or"]) -> str:
     from babel.lists import format_list
 
     code = "en_GB" if _State.language in ("en", PSEUDO) else _State.language
-    return format_list(names, locale=code) if names else ""
+    return format_list(names, style, locale=code) if names else ""

@@ -29,7 +29,8 @@ from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores
 from sce_desktop.core.word_spans import Span, without_spans, word_spans
-from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
+from sce_desktop.ml.encoder.embedder import Embedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.token_vectors import token_vectors
 
 MOST_VARIANTS = 48

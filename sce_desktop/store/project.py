@@ -18,7 +18,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
-from sce_desktop.core.query import RowOrder, RowQuery
+from sce_desktop.core.query import RowQuery
 from sce_desktop.core.readings import Reading
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing, row_columns, rows, search, select
@@ -27,7 +27,8 @@ from sce_desktop.store.content.row_columns import RowColumns
 from sce_desktop.store.content.rows import ImportRecord, ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import opening, placing, schema, upkeep
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project_decisions import DecisionMethods
 from sce_desktop.store.project_drafts import DraftMethods
 from sce_desktop.store.project_labels import LabelMethods
@@ -262,16 +263,8 @@ class Project(LabelMethods, DecisionMethods, RepeatMethods, ModelMethods, DraftM
 
     def must_read(self, query: RowQuery) -> bool:
         """Whether `row_ids` would have to read a column, scores, the length or the hash of every row."""
-        wanted = {cell.column for cell in query.cells if cell.low or cell.high}
-        if query.order is RowOrder.COLUMN and query.order_column is not None:
-            wanted.add(query.order_column)
         with self._database.read() as connection:
-            if query.duplicate is not None and not self._columns.knows_repeated(connection):
-                return True
-            if not all(self._scored.knows(connection, run_id) for run_id in query.scored_by):
-                return True
-            unknown = any(not self._columns.knows(connection, column) for column in wanted)
-            return unknown or (query.order is RowOrder.LENGTH and not self._columns.knows(connection, None))
+            return select.must_read(connection, query, self._scored, self._columns)
 
     def first_ids(
         self,

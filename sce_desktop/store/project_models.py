@@ -18,7 +18,8 @@ from sce_desktop.core.versions import ModelVersion
 from sce_desktop.store.annotations import history
 from sce_desktop.store.content import select
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.runs import bulk, final, run_matrix, runs, versions
 from sce_desktop.store.runs.bulk import ScoresOfRows
 from sce_desktop.store.runs.runs import RowScore, RunArrays

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from tokenizers import Tokenizer
 
-from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
+from sce_desktop.ml.encoder.embedder import Embedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import precisions
 from sce_desktop.ml.hub import catalog, model_places
 from sce_desktop.ml.hub.known_models import MINILM, SCE_MINI, SCE_MULTI

@@ -16,10 +16,10 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.precision import FLOAT32
-from sce_desktop.ml.encoder import embedder as way
+from sce_desktop.ml.encoder import native as way
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from sce_desktop.store.file import database
+from sce_desktop.store.file import connections
 from sce_desktop.store.project import Project
 
 BATCH = 5_000
@@ -40,10 +40,10 @@ def measure(rows: int) -> tuple[float, float]:
 
 def main() -> None:
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
-    with_it = database.overwrite_deleted
+    with_it = connections.overwrite_deleted
     seconds: dict[str, list[tuple[float, float]]] = {"off": [], "on": []}
     for setting in ("off", "on") * TURNS:
-        database.overwrite_deleted = (
+        connections.overwrite_deleted = (
             with_it if setting == "on" else lambda plain: plain.execute("PRAGMA secure_delete=OFF").fetchall()
         )
         seconds[setting].append(measure(rows))

@@ -29,7 +29,8 @@ from sce_desktop.ml.attribution import (
     embedder_of,
     log_odds_by,
 )
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, readable
+from sce_desktop.ml.encoder.embedder import readable
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.collections import load_set

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sce_desktop.core import i18n
-from sce_desktop.core.i18n import _, listed, ngettext, number, percent
+from sce_desktop.core.i18n import _, any_of, listed, ngettext, number, percent
 
 
 @pytest.fixture(autouse=True)
@@ -24,6 +24,7 @@ def test_english_needs_no_catalogue() -> None:
     assert [ngettext("{count} row", "{count} rows", n) for n in (1, 2000)] == ["1 row", "2,000 rows"]
     assert (number(1234.5, 1), percent(0.525, 1), percent(0.52)) == ("1,234.5", "52.5%", "52%")
     assert [listed(names) for names in ((), ("a",), ("a", "b", "c"))] == ["", "a", "a, b and c"]
+    assert [any_of(names) for names in ((), ("a",), ("a", "b", "c"))] == ["", "a", "a, b or c"]
 
 
 def test_numbers_follow_the_language(tmp_path: Path) -> None:

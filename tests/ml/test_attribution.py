@@ -12,7 +12,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.word_spans import without_spans
 from sce_desktop.ml import attribution
 from sce_desktop.ml.attribution import attribute, log_odds_by
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.token_vectors import token_vectors
 from sce_desktop.ml.hub import catalog
 from sce_desktop.ml.sce.model import SCEModel

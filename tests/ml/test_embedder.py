@@ -15,7 +15,9 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import as_kept
 from sce_desktop.ml.encoder import embedder as module
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode, digest, windows
+from sce_desktop.ml.encoder import native
+from sce_desktop.ml.encoder.embedder import cached_encode, digest, windows
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from tests.ml.tiny import MAX_TOKENS, DictCache, tiny_text_encoder, tiny_tokenizer
 
 TEXTS = [
@@ -84,7 +86,7 @@ def test_windows_and_batches_change_nothing(
 ) -> None:
     right = embedder.encode(TEXTS * 3)
     monkeypatch.setattr(module, "WINDOW", 4)
-    monkeypatch.setattr(module, "TOKENS_PER_BATCH", {"cpu": 40})
+    monkeypatch.setattr(native, "TOKENS_PER_BATCH", {"cpu": 40})
     np.testing.assert_allclose(embedder.encode(TEXTS * 3), right, atol=1e-6)
     np.testing.assert_allclose(embedder.encode(TEXTS * 3, batch_size=2), right, atol=1e-6)
 
@@ -103,7 +105,7 @@ def test_windows_hold_so_many_texts_and_characters(monkeypatch: pytest.MonkeyPat
 def test_a_batch_holds_its_tokens_and_no_more(
     embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TOKENS_PER_BATCH", {"cpu": 20})
+    monkeypatch.setattr(native, "TOKENS_PER_BATCH", {"cpu": 20})
     embedder.encode(["late late late"] * 9)  # 5 tokens with the special ones
     assert embedder.batch_sizes == [4, 4, 1]
 
@@ -239,7 +241,7 @@ def test_a_text_that_comes_often_is_embedded_once(
 def test_a_cancel_loses_at_most_one_batch(
     embedder: CountingEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "TOKENS_PER_BATCH", {"cpu": 8})
+    monkeypatch.setattr(native, "TOKENS_PER_BATCH", {"cpu": 8})
     texts = [f"late {digit}" for digit in range(8)]  # 4 tokens each
     cache, progress = DictCache(), CancelAfter(3)
     with pytest.raises(Cancelled):

@@ -15,7 +15,7 @@ from sce_desktop.core.heads import Way
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import Epoch
 from sce_desktop.core.training import FinetuneSettings
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.finetune import adapting, finetune_embedder
 from sce_desktop.ml.finetune.adapting import AdapterTrainer, adapted, pace_of, why_not
 from sce_desktop.ml.finetune.fitting import Fitter

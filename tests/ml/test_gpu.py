@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from sce_desktop.core.annotations import Label
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision, precisions
 from sce_desktop.ml.hub import known_models
 from sce_desktop.ml.hub.session import choose_device, devices

@@ -14,9 +14,10 @@ from torch import Tensor
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.errors import UserError
 from sce_desktop.ml.encoder import embedder as module
+from sce_desktop.ml.encoder import native
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
 from sce_desktop.ml.encoder.gpu_encoder import GPUEncoder, TokenIds, ahead, packed_attention, pad
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision, precisions
 from tests.ml.tiny import MAX_TOKENS, tiny_text_encoder, tiny_tokenizer
 
@@ -169,7 +170,7 @@ class _SmallGPU(GPUEncoder):
 @pytest.fixture
 def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "WINDOW", 8)
-    monkeypatch.setattr(module, "TOKENS_PER_BATCH", {"cpu": 64})
+    monkeypatch.setattr(native, "TOKENS_PER_BATCH", {"cpu": 64})
 
 
 @pytest.mark.usefixtures("small_windows")
@@ -183,9 +184,9 @@ def test_batches_are_launched_ahead_and_no_further() -> None:
     gpu = PretendedGPU()
     for number, _ in enumerate(gpu.batches(TEXTS * 3, batch_size=2), 1):
         assert gpu.copy.fetched == number
-        assert len(gpu.copy.tried) <= number + module.BATCHES_AHEAD
+        assert len(gpu.copy.tried) <= number + native.BATCHES_AHEAD
         if number == 1:
-            assert len(gpu.copy.tried) == 1 + module.BATCHES_AHEAD
+            assert len(gpu.copy.tried) == 1 + native.BATCHES_AHEAD
 
 
 def test_running_out_of_memory_halves_the_batch_and_later_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,5 +231,5 @@ def test_windows_are_tokenised_ahead_in_threads_of_their_own(monkeypatch: pytest
     assert threading.active_count() > before
     batches.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
-    monkeypatch.setattr(module, "ThreadPoolExecutor", lambda _: pytest.fail("one window needs no thread"))
+    monkeypatch.setattr(native, "ThreadPoolExecutor", lambda _: pytest.fail("one window needs no thread"))
     assert len(gpu.encode(TEXTS[:4])) == 4

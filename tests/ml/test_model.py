@@ -13,7 +13,7 @@ import torch
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import YesNo, wordings_of
 from tests.ml.tiny import (

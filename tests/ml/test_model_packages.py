@@ -11,6 +11,8 @@ import subprocess
 import sys
 import threading
 import tomllib
+import urllib.error
+import urllib.request
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -530,3 +532,25 @@ def test_it_comes_from_an_address(server: str, wheel: Path) -> None:
     folder = installing.get("tiny-words", place=f"{server}/{wheel.name}")
     assert [path.name for path in model_places.paths.models_dir().iterdir()] == ["tiny-words"]
     assert SCEModel.from_pretrained(folder).name == "tiny-words"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ConnectionRefusedError(111, "Connection refused"), "Connection refused"),
+        (TimeoutError("timed out"), "timed out"),
+        ("no host given", "no host given"),
+    ],
+)
+def test_an_address_that_does_not_answer_is_refused_in_words(
+    monkeypatch: pytest.MonkeyPatch, error: Exception | str, reason: str
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise urllib.error.URLError(error)
+
+    monkeypatch.setattr(urllib.request, "urlopen", refuse)
+    with pytest.raises(UserError) as told:
+        installing.get("tiny-words", place="https://nobody.invalid/t.whl")
+    assert str(told.value) == (
+        f"https://nobody.invalid/t.whl cannot be downloaded ({reason}): check the address and the network."
+    )

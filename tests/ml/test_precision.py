@@ -15,7 +15,8 @@ from sce_desktop.core.precision import keyed
 from sce_desktop.ml.encoder import precision as module
 from sce_desktop.ml.encoder import reduced
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision, cpu_instructions, precisions
 from sce_desktop.ml.encoder.reduced import STRIDE, ReducedEncoder
 from sce_desktop.ml.finetune.adapting import adapted
@@ -91,7 +92,7 @@ def test_a_torch_that_cannot_tell_or_has_no_onednn_runs_float32(monkeypatch: pyt
 
 def test_what_is_not_possible_is_refused_with_what_is(monkeypatch: pytest.MonkeyPatch) -> None:
     machine(monkeypatch, "AVX-512 VNNI")
-    with pytest.raises(UserError, match="no instructions for bfloat16: choose auto or one of float32, int8"):
+    with pytest.raises(UserError, match="no instructions for bfloat16: choose auto, float32 or int8"):
         ModelSession("cpu", precision="bfloat16")
     assert ModelSession("cpu").precision == "float32"
 

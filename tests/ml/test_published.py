@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.published import load_embedder, native_embedder
 from tests.ml.tiny import MAX_TOKENS, tiny_sentence_transformer
 

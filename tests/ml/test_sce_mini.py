@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sce_desktop.core.annotations import Label
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import catalog, known_models
 from sce_desktop.ml.sce.model import SCEModel
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from sce_desktop.core.annotations import Label
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable, unpacked
 from sce_desktop.ml.hub import catalog, folders, model_places
 from sce_desktop.ml.hub.known_models import SCE_MULTI

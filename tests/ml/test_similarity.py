@@ -10,7 +10,7 @@ import pytest
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import catalog, installing, model_places
 from sce_desktop.ml.hub.known_models import MINILM
 from sce_desktop.ml.sce.model import SCEModel

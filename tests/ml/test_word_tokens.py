@@ -136,7 +136,7 @@ def test_sentencepiece_is_looked_up_where_white_space_goes_first() -> None:
 
 
 def test_a_prompt_counts(tmp_path: Path) -> None:
-    from sce_desktop.ml.encoder.embedder import NativeEmbedder
+    from sce_desktop.ml.encoder.native import NativeEmbedder
     from tests.ml.tiny import tiny_sce_model
 
     embedder = tiny_sce_model().text_embedder

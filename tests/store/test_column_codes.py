@@ -14,7 +14,7 @@ from sce_desktop.store.content import column_codes
 from sce_desktop.store.content.column_cells import cells_between
 from sce_desktop.store.content.column_codes import cells_at, coded_batches
 from sce_desktop.store.content.listed_cells import columns_in
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.project import Project
 
 

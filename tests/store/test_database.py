@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store.file import database as database_module
 from sce_desktop.store.file import opening, schema
-from sce_desktop.store.file.database import Database, connect, file_uri, raw
+from sce_desktop.store.file.connections import connect, file_uri, raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project import Project
 from tests.hostile.projects import make_sound
 

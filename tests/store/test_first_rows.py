@@ -15,7 +15,7 @@ from sce_desktop.core.annotations import Decision
 from sce_desktop.core.arrays import IdArray, narrow_range, true_places
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import first_rows, ordering, row_tests, select
+from sce_desktop.store.content import first_rows, found_rows, ordering, row_tests
 from sce_desktop.store.file import schema
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import scored
@@ -238,7 +238,7 @@ def test_sorting_all_rows_takes_little_beside_the_rows() -> None:
         (14, lambda: ordering.by_key(ids, ordering.of_floats(values))),
         (16, lambda: ordering.grouped(ids, groups, ordering.of_floats(values))),
         (20, lambda: ordering.in_turns(ids, groups, ordering.of_floats(values), before)),
-        (15, lambda: select._by_random(ids, 7, None)),
+        (15, lambda: found_rows._by_random(ids, 7, None)),
     ):
         tracemalloc.start()
         try:
@@ -253,9 +253,9 @@ def test_sorting_all_rows_takes_little_beside_the_rows() -> None:
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """How many rows each step has read; steps are small."""
-    monkeypatch.setattr(select, "_STEP", 8)
-    monkeypatch.setattr(select, "_SCREENS", 10)
-    monkeypatch.setattr(select, "_TESTED", (50, 100, 200))
+    monkeypatch.setattr(found_rows, "_STEP", 8)
+    monkeypatch.setattr(found_rows, "_SCREENS", 10)
+    monkeypatch.setattr(found_rows, "_TESTED", (50, 100, 200))
     by_ids, between = row_tests.SqlTest.meeting, row_tests.SqlTest.meeting_between
     rows: list[int] = []
 

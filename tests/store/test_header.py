@@ -14,7 +14,7 @@ import pytest
 
 from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.store.file import hardening
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.project import Project
 from tests.hostile.projects import PROJECTS
 from tests.store.conftest import fill

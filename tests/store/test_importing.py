@@ -17,7 +17,7 @@ from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import importing
 from sce_desktop.store.content.rows import ImportReport
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill
 

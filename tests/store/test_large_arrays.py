@@ -12,7 +12,7 @@ import pytest
 
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import large_arrays, run_matrix
 from tests.store.conftest import fill, use_labels

@@ -18,7 +18,8 @@ from sce_desktop.core.annotations import Decision
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.file.watched import WatchedFile
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels

@@ -13,7 +13,7 @@ from sce_desktop.core.errors import DamagedProject, UserError
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content.rows import hash_text
 from sce_desktop.store.file import first_format, migrations, placing, schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.project import Project
 
 FIRST_ROWS = """

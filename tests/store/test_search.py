@@ -15,7 +15,8 @@ from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.query import RowQuery
 from sce_desktop.store.content import search, trigrams
 from sce_desktop.store.file import functions, schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.project import Project
 from sce_desktop.store.repair.stored import Malformed
 from tests.store.conftest import fill, use_labels

@@ -13,7 +13,7 @@ import pytest
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
-from sce_desktop.store.file import database
+from sce_desktop.store.file import connections
 from sce_desktop.store.project import Project
 from sce_desktop.store.runs import vector_cache
 from sce_desktop.store.runs.vector_cache import VectorCache
@@ -70,7 +70,7 @@ def test_a_cancelled_import_leaves_no_text(tmp_path: Path, monkeypatch: pytest.M
     cancelled_import(tmp_path / "p.sce")
     # The note is in the undo history, once: what `purge` is for.
     assert found_in(tmp_path) == {"p.sce": 1, "backup.sce": 1}
-    monkeypatch.setattr(database, "overwrite_deleted", lambda plain: None)
+    monkeypatch.setattr(connections, "overwrite_deleted", lambda plain: None)
     other = tmp_path / "other"
     other.mkdir()
     cancelled_import(other / "p.sce")

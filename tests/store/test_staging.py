@@ -21,7 +21,7 @@ from sce_desktop.store.annotations import coders, history
 from sce_desktop.store.content import importing, staging
 from sce_desktop.store.content.rows import ImportReport, Shape
 from sce_desktop.store.content.staging import StagedRows
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.project import Project
 from tests.store.conftest import fill, use_labels
 from tests.store.test_crash import START, run_until_death

@@ -14,7 +14,7 @@ from sce_desktop.core.errors import Cancelled, UserError
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import stopping
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.file.placing import put_in_place
 from sce_desktop.store.file.stopping import fetch_watched, sorting_in_parts, stoppable
 from sce_desktop.store.project import Project

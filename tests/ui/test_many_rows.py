@@ -22,7 +22,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import select
+from sce_desktop.store.content import found_rows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
 from sce_desktop.ui.rows import rows_finder, rows_view, selected_rows
@@ -301,8 +301,8 @@ def test_the_first_rows_alone_are_compared(
 
 @pytest.fixture
 def few_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(select, "_TESTED", (10, 20, 40))
-    monkeypatch.setattr(select, "_SCREENS", 8)
+    monkeypatch.setattr(found_rows, "_TESTED", (10, 20, 40))
+    monkeypatch.setattr(found_rows, "_SCREENS", 8)
 
 
 @pytest.mark.usefixtures("few_tested")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import _, any_of
 from sce_desktop.core.precision import AUTO, BFLOAT16, FLOAT16, FLOAT32, INT8, PRECISIONS
 
 _INSTRUCTIONS = {
@@ -67,10 +67,10 @@ def choose_precision(asked: str, device: torch.device) -> str:
     if asked == AUTO:
         return next((name for name in _AUTOMATIC if name in possible), FLOAT32)
     if asked not in possible:
-        names = ", ".join(possible)
+        names = any_of([AUTO, *possible])
         raise UserError(
             _(
-                "The device {type} has no instructions for {asked}: choose auto or one of {names}.",
+                "The device {type} has no instructions for {asked}: choose {names}.",
                 type=device.type,
                 asked=asked,
                 names=names,

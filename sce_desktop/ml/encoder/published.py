@@ -11,7 +11,8 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.precision import FLOAT32
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder, text_encoder_state
-from sce_desktop.ml.encoder.embedder import Embedder, NativeEmbedder
+from sce_desktop.ml.encoder.embedder import Embedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import config_check, folders, model_files, model_places
 from sce_desktop.ml.hub.tokenizer_check import check_ids
 

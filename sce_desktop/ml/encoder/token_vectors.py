@@ -9,7 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from sce_desktop.core.arrays import FloatArray
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, readable
+from sce_desktop.ml.encoder.embedder import readable
+from sce_desktop.ml.encoder.native import NativeEmbedder
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -24,7 +24,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.finetune.recipes import ADAPTER_BATCH, AdapterPace
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.ml.sce.model_config import wordings_of

@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import UserError, reason_of
 from sce_desktop.core.i18n import _
 from sce_desktop.core.private import make_folder
 from sce_desktop.core.progress import Progress
@@ -209,7 +209,8 @@ def download(url: str, folder: Path, progress: Progress) -> Path:
             )
         ) from None
     except (urllib.error.URLError, TimeoutError, ValueError) as error:
-        why = getattr(error, "reason", error)
+        found = getattr(error, "reason", error)  # a text, or the system's own
+        why = reason_of(found) if isinstance(found, BaseException) else found
         raise UserError(
             _("{url} cannot be downloaded ({why}): check the address and the network.", url=url, why=why)
         ) from None

@@ -15,10 +15,10 @@ import torch
 
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.errors import UserError
-from sce_desktop.core.i18n import _
+from sce_desktop.core.i18n import _, any_of
 from sce_desktop.core.models import Device
 from sce_desktop.core.precision import AUTO
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.precision import choose_precision
 from sce_desktop.ml.hub import catalog, known_models
 from sce_desktop.ml.hub.known_models import DEFAULT_LLM
@@ -133,13 +133,9 @@ def choose_device(asked: str = "auto") -> torch.device:
         return torch.device(best.name)
     found = next((d for d in here if d.name == asked or (asked == "cuda:0" and d.name == "cuda")), None)
     if found is None:
-        names = ", ".join(d.name for d in here if d.usable)
+        names = any_of(["auto", *(d.name for d in here if d.usable)])
         raise UserError(
-            _(
-                "There is no device “{asked}” on this machine: choose auto or one of {names}.",
-                asked=asked,
-                names=names,
-            )
+            _("There is no device “{asked}” on this machine: choose {names}.", asked=asked, names=names)
         )
     if not found.usable:
         raise UserError(

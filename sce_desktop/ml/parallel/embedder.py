@@ -14,7 +14,7 @@ from tokenizers import Tokenizer
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.ml.encoder.bert import EncoderConfig, TextEncoder
-from sce_desktop.ml.encoder.embedder import NativeEmbedder
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.parallel.pool import Opener, WorkerPool, processes_for
 
 BLOCK = 1024

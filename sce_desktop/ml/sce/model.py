@@ -37,14 +37,8 @@ from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import (
-    Embedder,
-    NativeEmbedder,
-    cached_encode,
-    digest,
-    in_halves,
-    readable,
-)
+from sce_desktop.ml.encoder.embedder import Embedder, cached_encode, digest, in_halves, readable
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
 from sce_desktop.ml.hub import folders, model_places, tokenizer_check
 from sce_desktop.ml.hub.bounds import check_probabilities

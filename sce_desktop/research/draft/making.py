@@ -22,7 +22,8 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.runs import VectorCache
 from sce_desktop.ml.draft.model import encoder_key
 from sce_desktop.ml.draft.static import StaticVectors
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.sce.model import SCEModel
 from sce_desktop.research.draft.fitting import Texts, fit
 from sce_desktop.research.pretrain.config import read_config

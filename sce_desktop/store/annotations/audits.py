@@ -12,7 +12,7 @@ from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.i18n import ngettext
 from sce_desktop.store.annotations import decisions, history
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.sql import Ids, fetch_ids, insert, last_row_id, now
 
 _audits = schema.audits

@@ -19,7 +19,8 @@ from sce_desktop.core.labels import label_key
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import insert, is_seen, last_row_id, now
 

@@ -15,7 +15,7 @@ from sce_desktop.core.annotations import Annotation, Decision, Origin
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.store.annotations.label_sets import active_set
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import LAST_ROW, Ids, among
 

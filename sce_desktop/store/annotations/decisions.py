@@ -17,7 +17,7 @@ from sce_desktop.core.query import RowState
 from sce_desktop.store.annotations import decided_rows, history
 from sce_desktop.store.annotations.label_sets import active_ids, active_set
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.rules.records import checked
 from sce_desktop.store.sql import LAST_ROW, Ids, among, fetch_columns, fetch_ids, id_list, is_seen, json_ids
 

@@ -22,7 +22,8 @@ from sce_desktop.core.i18n import N_, _, ngettext
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.annotations import label_sets
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.rules.relations import relation
 from sce_desktop.store.runs import versions

@@ -19,7 +19,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.labels import why_several
 from sce_desktop.store.annotations import decisions, history, label_sets
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.runs import runs
 from sce_desktop.store.sql import LAST_ROW, fetch_ids, is_seen

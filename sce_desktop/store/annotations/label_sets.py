@@ -21,7 +21,7 @@ from sce_desktop.core.annotations import Label, LabelSet
 from sce_desktop.core.colours import colour_of, free_colours
 from sce_desktop.core.labels import check_names, label_key
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.repair.stored import Malformed, read_labels
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.sql import insert, now

@@ -20,7 +20,7 @@ from sce_desktop.core.i18n import N_, _, number
 from sce_desktop.store.annotations import history
 from sce_desktop.store.annotations.coders import REPEAT, Answer, is_repeat, resolver
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.repair.stored import is_moment
 from sce_desktop.store.sql import LAST_ROW, fetch_ids, insert, is_seen, now
 

@@ -17,7 +17,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.store.content.column_values import ColumnValues
 from sce_desktop.store.content.rows import Shape, shape
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.file.functions import whole_characters
 
 _BATCH: Final = 5_000  # rows: reading their JSON keeps the interpreter for some milliseconds

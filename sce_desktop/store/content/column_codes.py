@@ -23,7 +23,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.store.content.column_cells import cells_between
 from sce_desktop.store.content.listed_cells import columns_in
 from sce_desktop.store.content.rows import Shape, shape
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.file.functions import whole_characters
 
 _BATCH: Final = 25_000  # rows

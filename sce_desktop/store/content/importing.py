@@ -27,7 +27,8 @@ from sce_desktop.store.content import packing, staging
 from sce_desktop.store.content.rows import ImportReport, Shape, hash_text, shape
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.file.stopping import sorting_in_parts, stoppable
 from sce_desktop.store.sql import last_row_id, now
 

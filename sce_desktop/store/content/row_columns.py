@@ -20,7 +20,7 @@ from sce_desktop.core.giving_way import give_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.content import rows
 from sce_desktop.store.content.listed_cells import LINE_END, columns_in
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.repair.stored import Malformed, read_json
 from sce_desktop.store.sql import LAST_ROW, Ids, is_range, json_ids, numbers_in
 

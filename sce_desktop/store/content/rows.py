@@ -18,7 +18,7 @@ from sce_desktop.core.blank import is_blank
 from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.tables import Cell
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.repair.stored import Malformed, read_json, read_shape
 from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.sql import LAST_ROW, Ids, json_ids, last_row_id

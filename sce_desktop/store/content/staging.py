@@ -21,7 +21,8 @@ from sce_desktop.core.labels import label_key
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.annotations import history, label_edits, label_sets
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.sql import LAST_ROW, fetch_ids, last_row_id
 
 PART: Final = 500

@@ -1,4 +1,4 @@
-"""Connections to a project file: who may write when, how durable that is, and which failures we know."""
+"""One open project file: who may write when, how durable that is, and which failures we know."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
-from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.pool import QueuePool
@@ -20,10 +19,10 @@ from sqlalchemy.pool import QueuePool
 from sce_desktop.core.errors import LeftInLog, UserError
 from sce_desktop.core.giving_way import give_way, urgent
 from sce_desktop.core.i18n import _
-from sce_desktop.store.file import functions
 from sce_desktop.store.file.blame import blaming_contents
+from sce_desktop.store.file.connections import connect, raw
 from sce_desktop.store.file.failures import error_code, known_failures
-from sce_desktop.store.file.hardening import forbid_schema_writes, harden
+from sce_desktop.store.file.hardening import forbid_schema_writes
 from sce_desktop.store.file.lock import FileLock
 from sce_desktop.store.file.turns import Turns
 from sce_desktop.store.file.watched import OVERWRITTEN, WatchedFile, lost_sentence
@@ -32,7 +31,6 @@ from sce_desktop.temporary import remove_companions
 
 _LOG = logging.getLogger(__name__)
 
-_BUSY_S: Final = 10.0
 _READER_CACHE: Final = "-16384"  # KiB
 _WRITER_CACHE: Final = "-65536"  # KiB: holds the inner pages of the indexes while a million rows come in
 _LOG_PAGES: Final = 1_000  # of the write-ahead log, about: more are brought into the file
@@ -388,37 +386,3 @@ def _given_back(plain: sqlite3.Connection) -> Iterator[None]:
         if time.monotonic() - start > _LONG_S:
             with contextlib.suppress(sqlite3.Error):
                 plain.execute("PRAGMA shrink_memory").fetchall()
-
-
-def raw(connection: sa.Connection) -> sqlite3.Connection:
-    """Return the plain SQLite connection behind ``connection``, for hot paths."""
-    plain = connection.connection.driver_connection
-    assert isinstance(plain, sqlite3.Connection)
-    return plain
-
-
-def file_uri(path: Path, parameters: str) -> str:
-    """Return ``path`` as SQLite wants it in a URI, drive letters and network shares included."""
-    place = path.as_posix()
-    return f"file://{'' if place.startswith('/') else '/'}{quote(place)}?{parameters}"
-
-
-def connect(path: Path, parameters: str) -> sqlite3.Connection:
-    """Open ``path`` with the settings that every connection to a project needs.
-
-    ``parameters`` are those of a SQLite URI, such as ``mode=ro``. Nothing in the file is trusted; see
-    `hardening`. Deleted texts are overwritten.
-    """
-    plain = sqlite3.connect(
-        file_uri(path, parameters), uri=True, timeout=_BUSY_S, isolation_level=None, check_same_thread=False
-    )
-    harden(plain)
-    plain.execute("PRAGMA foreign_keys=ON")
-    overwrite_deleted(plain)
-    functions.register(plain)
-    return plain
-
-
-def overwrite_deleted(plain: sqlite3.Connection) -> None:
-    """Let SQLite overwrite with zeros whatever is deleted; how it was built decides otherwise."""
-    plain.execute("PRAGMA secure_delete=ON").fetchall()

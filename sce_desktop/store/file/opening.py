@@ -18,7 +18,8 @@ from sce_desktop.core.private import make_file
 from sce_desktop.store.annotations import coders
 from sce_desktop.store.content import importing
 from sce_desktop.store.file import formats, migrations, schema
-from sce_desktop.store.file.database import Database, connect, raw
+from sce_desktop.store.file.connections import connect, raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.file.failures import error_code, known_failures
 from sce_desktop.store.file.header import check_companions, check_header
 from sce_desktop.store.file.journals import has_strange_journal

@@ -24,7 +24,7 @@ from sce_desktop.core.names import check_name
 from sce_desktop.core.private import make_file, mode_like
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import connect, file_uri, overwrite_deleted
+from sce_desktop.store.file.connections import connect, file_uri, overwrite_deleted
 from sce_desktop.store.file.failures import error_code
 from sce_desktop.store.file.header import check_companions
 from sce_desktop.store.file.lock import FileLock

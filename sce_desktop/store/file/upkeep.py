@@ -16,7 +16,8 @@ from sce_desktop.core.i18n import N_, _
 from sce_desktop.core.names import check_name
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.content import rows
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.file.failures import known_failures
 from sce_desktop.store.file.placing import new_file
 from sce_desktop.store.file.watched import OVERWRITTEN

@@ -12,7 +12,7 @@ from sce_desktop import paths
 from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.store.file import formats, migrations, schema
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.repair.stored import Malformed
 
 _MAGIC: Final = b"SQLite format 3\0"

@@ -23,7 +23,7 @@ from sce_desktop.core.errors import UserError
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.purging import PurgeEffect, PurgeReport, PurgeScope
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.file.failures import known_failures
 from sce_desktop.store.file.placing import explaining, lock_of
 from sce_desktop.store.purge import copies, counting, pending

@@ -14,7 +14,7 @@ from sce_desktop.core.i18n import _, ngettext
 from sce_desktop.core.private import make_file
 from sce_desktop.core.progress import Progress
 from sce_desktop.store.file import opening, placing, schema, wal
-from sce_desktop.store.file.database import connect
+from sce_desktop.store.file.connections import connect
 from sce_desktop.store.file.failures import known_failures
 from sce_desktop.store.repair.damaged import DamagedFile
 from sce_desktop.store.repair.pages import PageFile

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.content.row_columns import asked
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.runs import runs
 from sce_desktop.store.sql import Ids, json_ids, numbers_in

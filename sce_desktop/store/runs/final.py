@@ -14,7 +14,7 @@ from sce_desktop.store.annotations import decisions
 from sce_desktop.store.annotations.label_sets import active_set
 from sce_desktop.store.content.rows import counts
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.scored import ScoredRuns
 from sce_desktop.store.sql import fetch_ids, last_row_id

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.giving_way import give_way
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.rules.records import malformed
 from sce_desktop.store.runs import runs
 from sce_desktop.store.runs.large_arrays import large, let_go

@@ -19,7 +19,8 @@ from sce_desktop.core.giving_way import giving_way
 from sce_desktop.core.runs import ModelKind, Run, Scores
 from sce_desktop.store.annotations.label_sets import parsed, to_json
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import Database, raw
+from sce_desktop.store.file.connections import raw
+from sce_desktop.store.file.database import Database
 from sce_desktop.store.rules.records import checked, malformed
 from sce_desktop.store.runs.scored import Scored, ScoredRuns
 from sce_desktop.store.sql import Ids, insert, json_ids, last_row_id, now

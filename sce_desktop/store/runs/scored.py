@@ -22,7 +22,7 @@ from sce_desktop.core.arrays import FloatArray, IdArray, at_least
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.repair.stored import Malformed
 from sce_desktop.store.sql import fetch_ids, numbers_in
 

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sce_desktop.core.training import FinetuneSettings, TrainingReport
 from sce_desktop.core.versions import ModelVersion, version_title
 from sce_desktop.store.file import schema
-from sce_desktop.store.file.database import raw
+from sce_desktop.store.file.connections import raw
 from sce_desktop.store.runs.training_json import read_version, report_json, settings_json
 from sce_desktop.store.sql import insert, now
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import UserError, reason_of
 from sce_desktop.core.i18n import _
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.data.tables import Table, open_table
@@ -71,8 +71,14 @@ def opened(place: str) -> tuple[Any, str]:
 
     try:
         return fsspec.core.url_to_fs(place)
-    except (ImportError, ValueError) as error:
-        raise UserError(_("{place} cannot be opened: {reason}", place=place, reason=str(error))) from None
+    except (ImportError, ValueError, OSError) as error:
+        raise UserError(
+            _(
+                "{place} cannot be opened ({reason}): check the address, or install what it needs.",
+                place=place,
+                reason=reason_of(error),
+            )
+        ) from None
 
 
 def is_local(system: Any) -> bool:
@@ -98,8 +104,14 @@ def sources(place: str) -> list[Source]:
         return [_source(system, name) for name in names] or _none(place)
     except FileNotFoundError:
         raise UserError(_("{place} does not exist.", place=place)) from None
-    except (OSError, PermissionError) as error:
-        raise UserError(_("{place} cannot be read: {reason}", place=place, reason=str(error))) from None
+    except OSError as error:
+        raise UserError(
+            _(
+                "{place} cannot be read ({reason}): check the address and your rights there.",
+                place=place,
+                reason=reason_of(error),
+            )
+        ) from None
 
 
 def _none(place: str) -> list[Source]:

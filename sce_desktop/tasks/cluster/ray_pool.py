@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sce_desktop.core.errors import UserError
+from sce_desktop.core.errors import UserError, reason_of
 from sce_desktop.core.i18n import _
 from sce_desktop.core.progress import Progress
 from sce_desktop.ml.parallel.pool import Opener, cores
@@ -106,18 +106,16 @@ class RayCluster:
             except Exception as error:  # Ray raises bare ones
                 ray.shutdown()
                 self._remove()
-                lines = str(error).strip().splitlines() or [type(error).__name__]
                 if self.wish.address:
+                    raise _unreachable(self.wish.address, error) from None
+                if not left:
                     raise UserError(
                         _(
-                            "There is no Ray cluster at {address}: {reason}",
-                            address=self.wish.address,
-                            reason=lines[0],
+                            "Ray could not be started ({reason}): try again, or leave out --engine ray.",
+                            reason=reason_of(error),
                         )
                     ) from None
-                if not left:
-                    raise UserError(_("Ray could not be started: {reason}", reason=lines[0])) from None
-                _log.warning("Ray did not start, which a busy machine may do: %s", lines[0])
+                _log.warning("Ray did not start, which a busy machine may do: %s", error)
         return self
 
     def _start(self, ray: Any) -> None:
@@ -168,6 +166,27 @@ class RayCluster:
         if self._at_work is not None and self._at_work is not pool:
             self._at_work.close()
         self._at_work = pool
+
+
+def _unreachable(address: str, error: Exception) -> UserError:
+    _log.warning("The cluster was not reached: %s", error)
+    if isinstance(error, OSError):  # Ray's own ConnectionError too
+        return UserError(
+            _(
+                "There is no Ray cluster at {address} ({reason}): check the address, or start one there by "
+                "“ray start --head”.",
+                address=address,
+                reason=reason_of(error),
+            )
+        )
+    return UserError(
+        _(
+            "The Ray cluster at {address} cannot be used ({reason}): check that it has the same versions of "
+            "Python and Ray as this machine.",
+            address=address,
+            reason=reason_of(error),
+        )
+    )
 
 
 def _check_listening(address: str) -> None:

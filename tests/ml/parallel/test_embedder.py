@@ -9,7 +9,8 @@ from sce_desktop.core.annotations import Label
 from sce_desktop.core.models import Device
 from sce_desktop.core.progress import SilentProgress
 from sce_desktop.core.runs import as_kept
-from sce_desktop.ml.encoder.embedder import NativeEmbedder, cached_encode
+from sce_desktop.ml.encoder.embedder import cached_encode
+from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.hub import session as session_module
 from sce_desktop.ml.hub.session import ALL_GPUS, ModelSession, choose_device, choose_devices, with_all
 from sce_desktop.ml.parallel import embedder as module
@@ -85,5 +86,5 @@ def test_all_gpus_are_a_device_where_there_are_several(monkeypatch: pytest.Monke
 
 def test_all_gpus_of_a_machine_without_one_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "devices", lambda: (Device("cpu", "some CPU", True),))
-    with pytest.raises(session_module.UserError, match=r"no device “cuda”.*choose auto or one of cpu"):
+    with pytest.raises(session_module.UserError, match=r"no device “cuda”.*choose auto or cpu\.$"):
         ModelSession(ALL_GPUS)

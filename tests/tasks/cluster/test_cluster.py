@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+import fsspec.implementations.local
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -264,14 +265,24 @@ def test_cut_anywhere_every_row_is_there_once(
     assert found == right
 
 
-def test_places_that_cannot_be_read(tmp_path: Path) -> None:
+def test_places_that_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for place, message in (
         (str(tmp_path / "none.csv"), "does not exist"),
         (str(tmp_path), "has no CSV, JSON Lines or Parquet file"),
-        ("nowhere://bucket/x.csv", "cannot be opened: Protocol not known: nowhere"),
+        ("nowhere://bucket/x.csv", r"cannot be opened \(Protocol not known: nowhere\): check the address"),
     ):
         with pytest.raises(UserError, match=message):
             sources(place)
+
+    def refuse(*_: object) -> bool:
+        raise PermissionError(13, "Permission denied", "/bucket/x.csv")
+
+    with monkeypatch.context() as inside:
+        inside.setattr(fsspec.implementations.local.LocalFileSystem, "isdir", refuse)
+        with pytest.raises(
+            UserError, match=r"x\.csv cannot be read \(Permission denied\): check the address"
+        ):
+            sources(str(tmp_path / "x.csv"))
     (tmp_path / "book.xlsx").write_bytes(b"PK\x03\x04")
     with pytest.raises(UserError, match=r"book\.xlsx cannot be read in parts"):
         sources(str(tmp_path / "book.xlsx"))

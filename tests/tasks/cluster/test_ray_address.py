@@ -87,4 +87,4 @@ def test_classify_and_evaluate_by_address(tmp_path: Path, head: str) -> None:
 
     away = run(*classify, str(tmp_path / "away.csv"), *on_ray, "127.0.0.1:1")
     assert away.returncode != 0
-    assert "There is no Ray cluster at 127.0.0.1:1" in away.stderr
+    assert "There is no Ray cluster at 127.0.0.1:1 (Connection refused): check the address" in away.stderr
