@@ -64,9 +64,10 @@ def map_rows(
         UserError: No row has a vector, or UMAP is not installed.
         Cancelled: The user stopped.
     """
-    wanted, sampled_from = project.row_ids(RowQuery(blank=False)), 0
+    wanted, sampled_from = project.row_ids(RowQuery(blank=False), compact=True), 0
     if len(wanted) > MOST_MAPPED:
         wanted, sampled_from = np.sort(_some(wanted, MOST_MAPPED, seed)), len(wanted)
+    wanted = wanted.astype(np.int64)
     if method == "pca" and len(wanted) > FITTED:
         sample = _some(wanted, FITTED, seed)
         fitted_on = [v for _, v in vector_batches(project, known, sample, progress=progress)]
