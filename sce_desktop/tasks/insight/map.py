@@ -73,6 +73,7 @@ def map_rows(
         fitted_on = [v for _, v in vector_batches(project, known, sample, progress=progress)]
         if sum(map(len, fitted_on)) >= _LEAST_FITTED:
             model = _components(np.concatenate(fitted_on), seed)
+            del fitted_on
             ids, parts = [], []
             for some_ids, vectors in vector_batches(project, known, wanted, progress=progress):
                 ids.append(some_ids)
