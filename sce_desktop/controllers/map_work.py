@@ -65,7 +65,9 @@ def _facts(
         unfitting = project.unfitting_ids(run.id)
         _put(predicted, row_ids, unfitting, np.full(len(unfitting), NO_LABEL))
     progress.check()
-    shown = np.ones(len(row_ids), bool) if query is None else np.isin(row_ids, project.row_ids(query))
+    if query is None:
+        return Facts(answers, predicted, np.ones(len(row_ids), bool))
+    shown = np.isin(row_ids, project.row_ids(query, compact=True))
     return Facts(answers, predicted, shown)
 
 

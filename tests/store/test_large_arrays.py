@@ -76,7 +76,7 @@ def test_a_matrix_comes_in_pieces_and_names_a_damaged_vector(
 def test_pages_that_are_let_go_keep_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large_arrays, "_MOST", 10)
     given = np.random.default_rng(0).random((2_000, 1_000), np.float32)
-    found = large_arrays.large((1_000, 2_000)).T
+    found = large_arrays.large((1_000, 2_000), np.float32).T
     found[:] = given
     before = _file_pages()
     large_arrays.let_go(found)
@@ -98,7 +98,7 @@ def test_without_room_on_the_disk_it_is_in_memory(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(large_arrays, "_MOST", 10)
     monkeypatch.setattr(large_arrays, "_reserve", full)
-    found = large_arrays.large((4, 5))
+    found = large_arrays.large((4, 5), np.float32)
     assert not isinstance(found, np.memmap)
     assert found.shape == (4, 5)
 

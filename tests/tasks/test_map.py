@@ -4,6 +4,7 @@ import importlib.util
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,3 +139,23 @@ def test_rows_are_laid_out_block_by_block_as_all_at_once(
         assert map_rows(project, known, progress=SilentProgress()).row_ids.tolist() == list(range(2, 302))
         with pytest.raises(Cancelled):
             map_rows(project, known, progress=StoppingProgress(0))
+
+
+def test_ids_of_all_rows_are_asked_for_in_half_of_the_room(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with Project.create(tmp_path / "p.sce") as project, VectorCache(tmp_path / "v.db") as cache:
+        texts = [f"text {n}" for n in range(200)]
+        project.add_rows(["text"], [[(text,) for text in texts]], text_columns=[0], source={})
+        cache.put("e", texts, np.random.default_rng(2).normal(size=(200, 5)).astype(np.float32))
+        monkeypatch.setattr(maps, "MOST_MAPPED", 100)
+        asked, row_ids = list[np.ndarray](), project.row_ids
+
+        def noted(*query: Any, **options: Any) -> np.ndarray:
+            asked.append(row_ids(*query, **options))
+            return asked[-1]
+
+        monkeypatch.setattr(project, "row_ids", noted)
+        found = map_rows(project, KnownVectors("e", cache), progress=SilentProgress())
+    assert [(len(ids), ids.dtype) for ids in asked] == [(200, np.int32)]
+    assert (len(found.row_ids), found.row_ids.dtype, found.sampled_from) == (100, np.int64, 200)

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
+import tracemalloc
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import hypothesis.strategies as st
 import numpy as np
@@ -10,6 +11,8 @@ from hypothesis import given, settings
 
 from sce_desktop.core.errors import Cancelled
 from sce_desktop.core.progress import SilentProgress
+from sce_desktop.store.runs import large_arrays
+from sce_desktop.tasks.insight import neighbours
 from sce_desktop.tasks.insight.neighbours import copies, near_copies, similar, suspects
 from tests.tasks.fakes import StoppingProgress
 
@@ -147,6 +150,71 @@ def test_any_texts_in_any_order_give_the_same_groups(data: st.DataObject) -> Non
     texts = data.draw(st.lists(some, min_size=2, max_size=70, unique=True))
     mixed = data.draw(st.permutations(texts))
     assert grouped(texts) == grouped(mixed)
+
+
+def test_hashes_of_very_many_texts_are_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [template(number) for number in range(80)]
+    texts += [text.replace("thank you", "thank yo") for text in texts[::3]]
+    held = near_copies(texts, progress=SilentProgress())
+    made = list[np.ndarray]()
+
+    def noted(shape: tuple[int, ...], kind: type[np.generic]) -> np.ndarray:
+        made.append(large_arrays.large(shape, kind))
+        return made[-1]
+
+    monkeypatch.setattr(large_arrays, "_MOST", 1000)
+    monkeypatch.setattr(neighbours, "large", noted)
+    assert lists(near_copies(texts, progress=SilentProgress())) == lists(held)
+    assert [isinstance(array, np.memmap) for array in made] == [True]
+    assert len(held) == 27
+
+
+class Noting(SilentProgress):
+    """Notes what Python holds whenever texts are compared."""
+
+    def __init__(self) -> None:
+        self.held: list[int] = []
+
+    def report(self, done: int, total: int | None = None, *, stage: str = "") -> None:
+        """Note it."""
+        if stage == "comparing texts":
+            self.held.append(tracemalloc.get_traced_memory()[0])
+
+
+def test_texts_are_not_held_while_they_are_compared() -> None:
+    count, length = 1_002, 1_000  # the last batch, of which all is there, has two
+    near_copies(["brings", "its libraries"], progress=SilentProgress())
+
+    def texts() -> Iterator[str]:
+        rng = np.random.default_rng(0)
+        letters = list("abcdefghijklmnopqrst")
+        for _ in range(count // 2):
+            text = "".join(rng.choice(letters, 8)) * (length // 8)
+            yield text
+            yield text[:-1]
+
+    noting = Noting()
+    tracemalloc.start()
+    try:
+        found = near_copies(texts(), progress=noting)
+    finally:
+        tracemalloc.stop()
+    assert len(found) == count // 2
+    assert noting.held
+    assert max(noting.held) < count * length / 2
+
+
+def test_texts_that_are_alone_have_no_arrays_of_their_own() -> None:
+    numbers = np.arange(20_000, dtype=np.int32)
+    numbers[-1] = 7
+    tracemalloc.start()
+    try:
+        found = neighbours._groups(numbers)
+        _now, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert lists(found) == [[7, 19_999]]
+    assert most < 60 * len(numbers)  # an array alone takes twice as much
 
 
 def test_near_copies_can_be_stopped() -> None:

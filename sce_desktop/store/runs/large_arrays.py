@@ -7,30 +7,30 @@ import mmap
 import os
 import tempfile
 from math import prod
-from typing import Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import FloatArray
+_MOST: Final = 100_000_000  # bytes that are held in memory
+_Kind = TypeVar("_Kind", bound=np.generic)
 
-_MOST: Final = 256_000_000  # bytes that are held in memory
 
-
-def large(shape: tuple[int, ...]) -> FloatArray:
-    """Return an array to be filled, of float32.
+def large(shape: tuple[int, ...], kind: type[_Kind]) -> NDArray[_Kind]:
+    """Return an array to be filled, of one ``kind`` of numbers.
 
     The probabilities of ten million rows and twenty labels take 800 MB. A file for as much goes when the
     array does, also where the program is killed. Where the disk has no room it is in memory after all.
     """
-    size = 4 * prod(shape)
+    size = np.dtype(kind).itemsize * prod(shape)
     if size > _MOST:
         with contextlib.suppress(OSError), tempfile.TemporaryFile() as file:
             _reserve(file.fileno(), size)
-            return np.memmap(file, np.float32, "r+", shape=shape)
-    return np.empty(shape, np.float32)
+            return np.memmap(file, kind, "r+", shape=shape)
+    return np.empty(shape, kind)
 
 
-def let_go(array: FloatArray) -> None:
+def let_go(array: NDArray[Any]) -> None:
     """Let no page of an array that is in a file be held as memory until it is used again."""
     file = getattr(array, "_mmap", None)
     if file is not None and hasattr(mmap, "MADV_DONTNEED"):

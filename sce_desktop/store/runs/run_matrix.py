@@ -33,7 +33,7 @@ def matrix(connection: sa.Connection, run_id: int) -> tuple[IdArray, FloatArray]
     ).fetchone()
     labels = len(runs.get(connection, run_id).labels)
     ids = np.empty(count, np.int32 if last <= np.iinfo(np.int32).max else np.int64)
-    probabilities = large((labels, count)).T
+    probabilities = large((labels, count), np.float32).T
     at_once = max(1, _MOST_BYTES // (max(1, labels) * _STORED.itemsize))
     place = 0
     while place < count:

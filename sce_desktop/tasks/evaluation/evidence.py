@@ -287,7 +287,7 @@ def rolled_up(evidence: Evidence) -> Evidence:
     merge = np.fmax if evidence.multi_label else np.add
     probabilities = {}
     for alias, matrix in evidence.probabilities.items():
-        merged = large((len(names), len(matrix))).T
+        merged = large((len(names), len(matrix)), np.float32).T
         merged[:] = 0
         unscored = np.zeros(len(matrix), dtype=bool)
         for child in range(matrix.shape[1]):
@@ -374,7 +374,7 @@ def _scores(
         return matrix  # as it is for most projects; with 200 labels the copy would take seconds
     kept = np.isin(ids, row_ids)
     rows = places_of(row_ids, ids[kept])
-    found = large((len(place_of), len(row_ids))).T
+    found = large((len(place_of), len(row_ids)), np.float32).T
     found[:] = np.nan
     from_ = np.flatnonzero(kept)
     for start in range(0, len(rows), _BATCH):  # by rows: their columns lie side by side

@@ -6,8 +6,6 @@ number for each text and band, and each band's texts in the order of their bucke
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,11 +29,16 @@ def band_keys(hashes: NDArray[np.integer], bands: int, width: int) -> NDArray[np
 
 
 class Buckets:
-    """The texts by what they share; ``places`` (m,) in order are those that share a band with another."""
+    """The texts by what they share; ``places`` (m,) in order are those that share a band with another.
 
-    def __init__(self, keys: NDArray[np.unsignedinteger[Any]]) -> None:
+    ``keys`` (bands, n), see `band_keys`, are of no use afterwards: what is found takes their place in memory.
+    """
+
+    places: NDArray[np.int32]
+
+    def __init__(self, keys: NDArray[np.uint32]) -> None:
         bands, count = keys.shape
-        self._bucket_of = np.full((bands, count), -1, np.int32)
+        self._bucket_of = keys.view(np.int32)
         self._members = list[NDArray[np.int32]]()  # of each band: places, bucket by bucket
         self._starts = list[NDArray[np.int32]]()  # of each band: where its buckets begin, and the last ends
         for band in range(bands):
@@ -46,10 +49,14 @@ class Buckets:
             shared = sizes > 1
             members = order[np.repeat(shared, sizes)]
             sizes = sizes[shared]
+            self._bucket_of[band] = -1
             self._bucket_of[band, members] = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
             self._members.append(members)
             self._starts.append(np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
-        self.places = np.flatnonzero((self._bucket_of >= 0).any(axis=0))
+        shares = np.zeros(count, bool)
+        for bucket in self._bucket_of:
+            shares |= bucket >= 0
+        self.places = np.flatnonzero(shares).astype(np.int32)
 
     def beside(self, place: int) -> list[NDArray[np.int32]]:
         """Return for each band that ``place`` shares the places that share it, itself among them."""

@@ -64,14 +64,16 @@ def map_rows(
         UserError: No row has a vector, or UMAP is not installed.
         Cancelled: The user stopped.
     """
-    wanted, sampled_from = project.row_ids(RowQuery(blank=False)), 0
+    wanted, sampled_from = project.row_ids(RowQuery(blank=False), compact=True), 0
     if len(wanted) > MOST_MAPPED:
         wanted, sampled_from = np.sort(_some(wanted, MOST_MAPPED, seed)), len(wanted)
+    wanted = wanted.astype(np.int64)
     if method == "pca" and len(wanted) > FITTED:
         sample = _some(wanted, FITTED, seed)
         fitted_on = [v for _, v in vector_batches(project, known, sample, progress=progress)]
         if sum(map(len, fitted_on)) >= _LEAST_FITTED:
             model = _components(np.concatenate(fitted_on), seed)
+            del fitted_on
             ids, parts = [], []
             for some_ids, vectors in vector_batches(project, known, wanted, progress=progress):
                 ids.append(some_ids)

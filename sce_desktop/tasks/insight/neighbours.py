@@ -6,20 +6,23 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import compress
-from typing import Final
+from typing import Any, Final
 from zlib import crc32
 
 import numpy as np
 import regex
+from numpy.typing import NDArray
 
-from sce_desktop.core.arrays import FloatArray, IdArray, true_places
+from sce_desktop.core.arrays import FloatArray, IdArray
 from sce_desktop.core.folding import folded
 from sce_desktop.core.giving_way import give_way, giving_way
 from sce_desktop.core.i18n import _
+from sce_desktop.core.memory import give_back
 from sce_desktop.core.progress import Progress
 from sce_desktop.imports import importing
+from sce_desktop.store.runs.large_arrays import large
 from sce_desktop.tasks.insight.buckets import Buckets, band_keys
+from sce_desktop.tasks.insight.filed_texts import FiledTexts
 
 # scikit-learn, scipy, datasketch and cleanlab take seconds to import: they come with the first call.
 
@@ -78,17 +81,25 @@ def copies(texts: Sequence[str]) -> list[IdArray]:
 
     The largest group first; blank texts are in none, nor are those without a letter or digit.
     """
-    return _same([_plain(text) for text in giving_way(texts)])
-
-
-def _same(plains: Sequence[str]) -> list[IdArray]:
-    """Return groups of places whose texts are the same, the largest first; empty ones are in none."""
     first: dict[str, int] = {}
-    groups: dict[int, list[int]] = {}  # by their first place; few texts are in one
-    for place, plain in enumerate(giving_way(plains)):
-        if plain and (lead := first.setdefault(plain, place)) != place:
-            groups.setdefault(lead, [lead]).append(place)
-    found = [np.asarray(places, dtype=np.int64) for places in groups.values()]
+    leads = np.arange(len(texts))
+    for place, text in enumerate(giving_way(texts)):
+        if plain := _plain(text):
+            leads[place] = first.setdefault(plain, place)
+    return _groups(leads)
+
+
+def _groups(numbers: NDArray[np.integer[Any]]) -> list[IdArray]:
+    """Return groups of places whose ``numbers`` are the same, the largest first; those alone are in none."""
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(order)])
+    sizes = np.diff(np.append(begins, len(order)))
+    many = sizes > 1  # of a million texts that are alone no arrays
+    found = [
+        order[start : start + size].copy()
+        for start, size in zip(begins[many].tolist(), sizes[many].tolist(), strict=True)
+    ]
     return sorted(found, key=lambda places: (-len(places), int(places[0])))
 
 
@@ -106,36 +117,33 @@ def near_copies(texts: Iterable[str], *, similarity: float = NEAR, progress: Pro
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    plains = [_plain(text) for text in texts]  # of a million a hundred megabytes: ``texts`` need not be held
+    held = FiledTexts(map(_plain, texts), _LONGEST)  # ``texts`` need not be held meanwhile
     progress.check()
-    exact, count = _same(plains), len(plains)
+    places, empty = np.arange(len(held), dtype=np.int32), held.empty()
+    leads = np.where(empty, places, held.leads)
     if similarity >= 1:
-        return exact
-    kept = np.fromiter(map(bool, plains), bool, count)
-    for group in exact:
-        kept[group[1:]] = False  # one of each stands for all
+        return _groups(leads)
+    again = leads != places  # one of each stands for all
     left, right = array("i"), array("i")  # lists of millions of pairs would take a gigabyte
-    for group in exact:
-        left.extend([int(group[0])] * (len(group) - 1))
-        right.extend(group[1:].tolist())
+    left.frombytes(leads[again].tobytes())
+    right.frombytes(places[again].tobytes())
+    compared = places[~(again | empty)]
+    del places, empty, leads, again
+    give_back()  # what was free'd lies in holes that the next arrays do not fit in
     progress.check()
-    places = true_places(kept)
-    compared = [plain[:_LONGEST] for plain in compress(plains, kept)]
-    del plains
-    for one, other in _near_pairs(compared, similarity, progress):
-        left.append(int(places[one]))
-        right.append(int(places[other]))
+    for one, other in _near_pairs(held, compared, similarity, progress):
+        left.append(int(compared[one]))
+        right.append(int(compared[other]))
     pairs = (np.asarray(left, np.int32), np.asarray(right, np.int32))
-    graph = coo_array((np.ones(len(left), dtype=np.int8), pairs), shape=(count, count))
+    graph = coo_array((np.ones(len(left), dtype=np.int8), pairs), shape=(len(held), len(held)))
     _count, member = connected_components(graph, directed=False)
-    order = np.argsort(member, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(member[order])) + 1)
-    found = [np.sort(group) for group in groups if len(group) > 1]
-    return sorted(found, key=lambda group: (-len(group), int(group[0])))
+    return _groups(member)
 
 
-def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of places that are near, each once."""
+def _near_pairs(
+    held: FiledTexts, compared: NDArray[np.int32], similarity: float, progress: Progress
+) -> Iterator[tuple[int, int]]:
+    """Yield the pairs of places in ``compared`` whose texts are near, each once."""
     with importing():  # they bring much of scipy
         from datasketch import MinHash, MinHashLSH
         from rapidfuzz.process import cdist  # by `fuzz.ratio`
@@ -143,11 +151,11 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
     # Two texts of which 90 % is common share fewer of their shingles: a change touches up to four in each.
     bands = MinHashLSH(threshold=max(0.1, 1 - 5 * (1 - similarity)), num_perm=_PERMUTATIONS)
     keys = np.empty((bands.b, len(compared)), np.uint32)
-    ends = np.empty((len(compared), _PERMUTATIONS), np.uint16)  # enough to tell which hashes are the same
+    ends = large((len(compared), _PERMUTATIONS), np.uint16)  # enough to tell which hashes are the same
     for start in range(0, len(compared), _BATCH):
         progress.check()
-        shingles = [_shingles(text) for text in giving_way(compared[start : start + _BATCH])]
-        bulk = MinHash.bulk(shingles, num_perm=_PERMUTATIONS, hashfunc=crc32)
+        some = giving_way(compared[start : start + _BATCH].tolist())
+        bulk = MinHash.bulk([_shingles(held[at]) for at in some], num_perm=_PERMUTATIONS, hashfunc=crc32)
         hashes = np.array([minhash.hashvalues for minhash in bulk]).reshape(-1, _PERMUTATIONS)
         ends[start : start + _BATCH] = hashes.astype(np.uint16)
         keys[:, start : start + _BATCH] = band_keys(hashes, bands.b, bands.r)
@@ -155,11 +163,11 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
     buckets = Buckets(keys)
     del keys
     # Between candidates that share as much the texts themselves decide, and not their places.
-    rank = np.empty(len(compared), np.int64)
-    rank[sorted(range(len(compared)), key=compared.__getitem__)] = np.arange(len(compared))
+    rank = held.ranks()[compared]
+    give_back()
     among = np.zeros(len(compared), bool)
     likeliest = _Likeliest(len(compared))
-    for number, place in enumerate(buckets.places.tolist()):
+    for number, place in enumerate(_one_by_one(buckets.places)):
         if number % _BATCH == 0:
             progress.check()
             progress.report(number, len(buckets.places), stage=_("comparing texts"))
@@ -175,17 +183,21 @@ def _near_pairs(compared: list[str], similarity: float, progress: Progress) -> I
             candidates = np.fromiter(found, np.int64, len(found))
         if len(candidates) > _MOST + 1:  # itself is among them
             shared = np.count_nonzero(ends[candidates] == ends[place], axis=1)
-            order = (_PERMUTATIONS - shared) * len(compared) + rank[candidates]
+            order = (_PERMUTATIONS - shared) * len(held) + rank[candidates]
             order[candidates == place] = -1
             found = set(candidates[np.argpartition(order, _MOST)[: _MOST + 1]].tolist())
             likeliest.keep(place, found)
         # Each pair once, at the turn of its first: being a candidate is mutual, being a likely one is not.
         others = [other for other in found if other > place or likeliest.leaves_out(other, place)]
         if others:
-            ratios = cdist(
-                [compared[place]], [compared[other] for other in others], score_cutoff=100 * similarity
-            )
+            texts = [held[at] for at in compared[others].tolist()]
+            ratios = cdist([held[compared[place]]], texts, score_cutoff=100 * similarity)
             yield from ((place, others[near]) for near in np.flatnonzero(ratios[0]).tolist())
+
+
+def _one_by_one(places: NDArray[np.int32]) -> Iterator[int]:
+    for start in range(0, len(places), _BATCH):  # a list of a million takes ten times as much
+        yield from places[start : start + _BATCH].tolist()
 
 
 class _Likeliest:
