@@ -101,6 +101,7 @@ class LaneThread(QThread):
 
     def run(self) -> None:
         """Work until there is None in the queue."""
+        large = False
         while True:
             *_, work = self._waiting.get()
             if work is None:
@@ -109,8 +110,10 @@ class LaneThread(QThread):
             if work.claim():
                 self._run(work)
             del work  # a result must not live on here while the queue is empty
-            if time.monotonic() - began >= LARGE_S:
+            large = large or time.monotonic() - began >= LARGE_S
+            if large and self._waiting.empty():  # whoever waits goes first
                 give_back()
+                large = False
 
     def _run(self, work: Work) -> None:
         def post(event: str, payload: object) -> None:

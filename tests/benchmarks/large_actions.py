@@ -22,8 +22,13 @@ VECTORS: Final = 50_000  # rows that have one, for the map
 
 
 def opening(driver: Driver, path: Path) -> None:
-    """Open the project, until its first rows are painted; then until all is counted."""
+    """Open the project, until its first rows are painted; then until all is counted.
+
+    What a copy of it has left in memory goes to the disk before: opening waits for that (`Database.use_wal`).
+    """
     controllers = driver.program.controllers
+    with path.open("r+b") as file:
+        os.fsync(file.fileno())
     driver.act(
         "open",
         lambda: controllers.projects.open_project(path),

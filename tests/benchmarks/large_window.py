@@ -163,7 +163,7 @@ class Driver:
         def idle() -> bool:
             counting = timer._count_soon.isActive()
             busy = (workers.reads, workers.orders, workers.counts, workers.edits, workers.files)
-            return not counting and not any(worker.busy for worker in busy)
+            return not (counting or self.view.model.finder.busy or any(worker.busy for worker in busy))
 
         self.until(idle)
 
@@ -231,14 +231,14 @@ class Driver:
 
     def query(self, what: str, wanted: Callable[[], Any]) -> None:
         """Ask another query; answered when its first rows are painted, or a progress is shown."""
-        navigation, found = self.program.controllers.navigation, list[bool]()
+        navigation, found = self.program.controllers.navigation, list[float]()
 
         def on_found() -> None:
-            found.append(True)
+            found.append(time.perf_counter())
             self.table.update()  # the same rows again are painted again
 
         heard = self.view.model.idsChanged.connect(on_found)
-        workers = self.program.controllers.workspace.workers
+        workers, finder = self.program.controllers.workspace.workers, self.view.model.finder
 
         def in_progress() -> bool:
             return any(not job.quiet for job in workers.orders.jobs) and bool(self.view.hint.text())
@@ -246,9 +246,9 @@ class Driver:
         self.act(
             what,
             lambda: navigation.set_query(wanted()),
-            lambda start: (found and self.shown(start)) or in_progress(),
-            rows=lambda start: found and self.shown(start),
-            whole=lambda: not workers.reads.busy and not workers.orders.busy,
+            lambda _start: (found and self.shown(found[-1])) or in_progress(),
+            rows=lambda _start: found and self.shown(found[-1]),
+            whole=lambda: not (finder.busy or workers.reads.busy or workers.orders.busy),
         )
         self.view.model.idsChanged.disconnect(heard)
 

@@ -8,9 +8,9 @@ from threading import Event
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QWidget
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QApplication, QMenu, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import delete
 
@@ -18,7 +18,7 @@ from sce_desktop.controllers import rows_data
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Decision, Label
 from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowOrder, RowQuery, RowState
+from sce_desktop.core.query import CellFilter, RowOrder, RowQuery, RowState
 from sce_desktop.store.project import Project
 from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.kit.labels_dialog import LabelsDialog
@@ -312,6 +312,47 @@ def test_the_chips_say_less_before_they_take_a_second_line(opened: FilterBar) ->
         assert opened.order.toolTip() == "Order of rows: File order"
     opened.resize(1000, 60)
     assert opened.confidence.text() == "Confidence < 60%"
+
+
+def test_the_rows_stay_where_they_are_when_a_chip_finds_room_on_the_line(
+    qtbot: QtBot, controllers: Controllers, opened: FilterBar
+) -> None:
+    window, rows = QWidget(), QWidget()
+    qtbot.addWidget(window)
+    column = QVBoxLayout(window)
+    column.addWidget(opened)
+    column.addWidget(rows, 1)
+    window.resize(2_000, 400)
+    window.show()
+    filtered = RowQuery(cells=(CellFilter(0, contains="parcel"),))
+
+    def ask(query: RowQuery) -> None:
+        controllers.navigation.set_query(query)
+        settle(qtbot, controllers)
+        QApplication.processEvents()
+
+    ask(filtered)
+    around = window.width() - opened.width()
+    width = opened._needed() - 1 + around
+    ask(RowQuery())
+    window.resize(width, 400)  # room for the chip once others say less
+    QApplication.processEvents()
+    moved: list[int] = []
+
+    class Watch(QObject):
+        def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+            if isinstance(event, QResizeEvent):
+                moved.append(event.size().height())
+            return False
+
+    watch = Watch()
+    rows.installEventFilter(watch)
+    ask(filtered)
+    (chip,) = opened.columns.chips
+    assert chip.isVisible()
+    assert chip.y() == opened.all.y()
+    assert moved == []
+    opened.setParent(None)  # its fixture has it
 
 
 def test_the_bar_is_laid_out_where_what_it_says_changes(

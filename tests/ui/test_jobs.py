@@ -410,3 +410,31 @@ def test_memory_goes_back_after_work_that_took_long(
     with qtbot.waitSignal(worker.submit(double, 3, title="Double").finished):
         pass  # whatever came after the first is over by now
     assert len(calls) == times
+
+
+def test_who_waits_goes_before_memory_is_given_back(
+    qtbot: QtBot, worker: WorkerQueue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    happened: list[str] = []
+    given_back, go_on = threading.Event(), threading.Event()
+
+    def give_back() -> None:
+        happened.append("given back")
+        given_back.set()
+
+    def large(*, progress: Progress) -> None:
+        go_on.wait(10)
+        monkeypatch.setattr(worker_thread, "LARGE_S", 0.0)
+        happened.append("large")
+
+    def small(*, progress: Progress) -> None:
+        happened.append("small")
+
+    monkeypatch.setattr(worker_thread, "LARGE_S", 60.0)
+    monkeypatch.setattr(worker_thread, "give_back", give_back)
+    worker.submit(large, title="Large")
+    last = worker.submit(small, title="Small")
+    with qtbot.waitSignal(last.finished):
+        go_on.set()
+    assert given_back.wait(10)
+    assert happened == ["large", "small", "given back"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QItemSelection, QItemSelectionModel, Qt
+from PySide6.QtCore import QEvent, QItemSelection, QItemSelectionModel, QObject, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
@@ -27,6 +27,7 @@ from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
 from sce_desktop.ui.rows import rows_finder, rows_view, selected_rows
 from sce_desktop.ui.rows.row_panel import RowPanel
+from sce_desktop.ui.rows.rows_model import Column
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -383,6 +384,7 @@ def test_that_others_are_found_is_said_where_it_takes_a_while(
     assert opened.hint.text() == ""
     opened._slow_soon.setInterval(0)
     qtbot.waitUntil(lambda: opened.hint.text() == "These rows come first. Finding the others…")
+    qtbot.waitUntil(lambda: controllers.workspace.workers.orders.busy)
     controllers.workspace.workers.orders.jobs[0].cancel()
 
 
@@ -402,6 +404,57 @@ def test_what_has_to_read_every_row_says_so_at_once(
     settle(qtbot, controllers)
 
 
+def test_the_rest_begins_when_the_first_rows_are_painted(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    happened: list[str] = []
+
+    class Watch(QObject):
+        def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+            if event.type() is QEvent.Type.Paint:
+                happened.append("painted")
+            return False
+
+    watch = Watch()
+    opened.table.viewport().installEventFilter(watch)
+    opened.model.idsChanged.connect(lambda: happened.append("found"))
+    controllers.workspace.workers.orders.jobSubmitted.connect(lambda _job: happened.append("rest"))
+    with qtbot.waitSignal(opened.model.completed):
+        controllers.navigation.set_query(RowQuery(order=RowOrder.CONFIDENCE, run_id=1))
+    found, rest = happened.index("found"), happened.index("rest")
+    assert "painted" in happened[found:rest]
+
+
+def test_a_list_that_is_asked_for_before_the_rest_has_begun_takes_its_place(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    completed: list[IdArray] = []
+    opened.model.completed.connect(lambda: completed.append(opened.model.ids))
+    queries = [RowQuery(order=RowOrder.CONFIDENCE, run_id=1, descending=turned) for turned in (False, True)]
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(queries[0])
+    assert opened.model.finder.busy
+    controllers.navigation.set_query(queries[1])
+    qtbot.waitUntil(lambda: not opened.model.finder.busy)
+    project = controllers.workspace.project
+    assert project is not None
+    (ids,) = completed
+    assert ids.tolist() == project.row_ids(queries[1]).tolist()
+
+
+def test_columns_do_not_move_where_a_filter_leaves_rows_with_small_numbers(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    table = opened.table
+    table._corner = None  # which is wider than these numbers
+    table.fit_columns()
+    room = table.columnWidth(Column.NUMBER)
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(RowQuery(among=(1, 2, 3)))
+    assert len(opened.model.ids) == 3
+    assert table.columnWidth(Column.NUMBER) == room
+
+
 @pytest.mark.usefixtures("few_tested")
 def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
     qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
@@ -412,6 +465,7 @@ def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
     opened.table.selectAll()
     assert controllers.navigation.selected_unknown
     assert controllers.navigation.selected == ()
+    qtbot.waitUntil(lambda: controllers.workspace.workers.orders.busy)
     (job,) = controllers.workspace.workers.orders.jobs
     assert not job.quiet
     with qtbot.waitSignal(job.ended):

@@ -33,7 +33,10 @@ class ColumnChips(QObject):
         self.chips: list[QPushButton] = []
 
     def show_filters(self, filters: Sequence[CellFilter], columns: Sequence[str]) -> None:
-        """Have a chip for each of ``filters``; the last one stands for all that there is no room for."""
+        """Have a chip for each of ``filters``; the last one stands for all that there is no room for.
+
+        Whoever lays out the line shows them.
+        """
         if (tuple(filters), tuple(columns)) == (self._filters, self._columns):
             return
         self._filters, self._columns = tuple(filters), tuple(columns)
@@ -62,5 +65,4 @@ class ColumnChips(QObject):
         places = tuple(one.column for one in group)
         chip.clicked.connect(lambda _on=False: self.cleared.emit(places))
         self._flow.addWidget(chip)
-        chip.show()
         return chip

@@ -141,12 +141,15 @@ class FilterBar(FilterMenus):
             self.order.setToolButtonStyle(icon if bare else words)
             if self._needed() <= self.width():
                 break
+        for chip in self.columns.chips:
+            chip.show()  # not before there is room: showing lays all of the window out
         self._flow.invalidate()  # else chips may keep the width of the longer words
+        self._line.activate()  # the order may leave them more room now: else they would take two lines first
         self._flow.activate()
 
     def _needed(self) -> int:
         """The width at which all is on one line."""
-        shown = [chip for chip in (*self._chips, *self.columns.chips) if not chip.isHidden()]
+        shown = [chip for chip in self._chips if not chip.isHidden()] + self.columns.chips
         chips = sum(max(chip.sizeHint().width(), chip.minimumWidth()) for chip in shown)
         around = self._line.contentsMargins()
         gaps = px(4) * (len(shown) - 1) + self._line.spacing() + around.left() + around.right()

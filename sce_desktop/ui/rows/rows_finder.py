@@ -8,6 +8,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal, Slot
 
 from sce_desktop.controllers import rows_data
+from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.crashes import Crash
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.messages import Messages
@@ -49,6 +50,14 @@ class RowsFinder(QObject):
         self._rest: Job | None = None  # finds the rows behind the first ones
         self._tries = 0  # how often the rows behind the first ones of this list were asked for
         self._asked: RowQuery | None = None
+        # Python runs one thread at a time: beside their painting the rest would hold up the first rows.
+        self._rest_soon = CalmTimer(self)
+        self._rest_soon.calm.connect(self._go_on)
+
+    @property
+    def busy(self) -> bool:
+        """Whether rows are being found, or are about to be."""
+        return self.job is not None or self._rest is not None or self._rest_soon.isActive()
 
     def find(self, columns: Sequence[int]) -> None:
         """Answer the query in a worker; the rows of before stay until then. ``columns`` are read of them."""
@@ -56,6 +65,7 @@ class RowsFinder(QObject):
         if project is None:
             return
         drop(self.job, self._rest)
+        self._rest_soon.stop()
         self._rest = None
         if self.query is None:
             self._workspace.hold_quiet_work(_HELD_MS)
@@ -89,6 +99,7 @@ class RowsFinder(QObject):
     def clear(self) -> None:
         """Hold no rows: there is no project."""
         drop(self.job, self._rest)
+        self._rest_soon.stop()
         self.job = self._rest = None
         self.whole = self.counted = True
         self.ids, self.known = np.empty(0, np.int64), 0
@@ -113,7 +124,7 @@ class RowsFinder(QObject):
         if found.whole:
             self.searching.emit(False)
         else:
-            self._find_rest()
+            self._rest_soon.start()
 
     def _find_rest(self) -> None:
         """Find the rows behind the first ones, which can be looked at meanwhile."""
@@ -158,6 +169,7 @@ class RowsFinder(QObject):
         if self.job is None:
             self._go_on()
 
+    @Slot()
     def _go_on(self) -> None:
         """Find the rest of the list that is shown, where it has gaps: no other list comes in its place.
 

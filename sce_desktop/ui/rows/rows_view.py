@@ -82,6 +82,7 @@ class RowsView(QWidget):
         self._searching = False  # for rows, in a worker
         self._wanted: int | None = None  # the row to go to when all rows have their places
         self._keep_place = 0  # where the current row was before the list was found again
+        self._highest = 0  # number of a row of the project, as far as it is known
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
@@ -150,6 +151,8 @@ class RowsView(QWidget):
         self._navigation.rowAsked.connect(self._show_row_id)
         self._navigation.currentRowChanged.connect(self._follow_current)
         self._workspace.labelsChanged.connect(self._on_labels)
+        self._workspace.projectOpened.connect(self._on_rows)
+        self._workspace.rowsChanged.connect(self._on_rows)
         self._workspace.projectOpened.connect(self._on_labels)
         self._workspace.scoresChanged.connect(self._on_scores)
         self._scorer.modelsChanged.connect(self._on_models)
@@ -189,7 +192,7 @@ class RowsView(QWidget):
         self.table.show_sorting(None if plain else sorted_by, query.descending)
         if own is not None:
             self.columns.learn_kind(own)
-        self.table.set_most(int(ids.max()) if len(ids) else 0)
+        self._make_room()
         self._navigation.rows_found(len(ids) if self.model.counted else None)
         self._emit_selected()  # a reset of the list drops the selection without a signal
         self._show_state()
@@ -208,6 +211,21 @@ class RowsView(QWidget):
         self.table.choose(place)
         self._choose_row(place)
         self._visible_soon.start()
+
+    @Slot()
+    def _on_rows(self) -> None:
+        """Make room for the numbers of all rows, before the first of them are there."""
+        project = self._workspace.project
+        self._highest = project.row_count() if project is not None else 0
+        self.table.set_most(self._highest)
+
+    def _make_room(self) -> None:
+        """Make room for higher numbers, as a repaired project may have; columns do not move with a filter.
+
+        Each move of them is a second layout and a second paint of all that was found.
+        """
+        self._highest = max(self._highest, int(self.model.ids.max(initial=0)))
+        self.table.set_most(self._highest)
 
     @Slot(object)
     def _on_failed(self, problem: str) -> None:
@@ -232,7 +250,7 @@ class RowsView(QWidget):
         self._show_state()
         if not len(self.model.ids):
             return
-        self.table.set_most(int(self.model.ids.max()))
+        self._make_room()
         if self.table.currentIndex().row() < 0:  # there was none yet
             self.table.choose(0)
         place = self.model.place_of(self._wanted) if self._wanted is not None else None
