@@ -155,18 +155,6 @@ def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
 # --- Qt ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session")
-def qapp(qapp: Any) -> Any:
-    """pytest-qt's application, with a style sheet from the first test on and until after the last.
-
-    Qt (6.11) frees what it knows of styled widgets with an application's last style sheet, but not the mark
-    of those that never came on the screen. Under the next style sheet it would not hear when one of these
-    dies, and would crash at the change after it. The program never takes its style sheet away.
-    """
-    qapp.setStyleSheet("/* of no theme */")
-    return qapp
-
-
 @pytest.fixture
 def qtbot(qapp: Any, request: pytest.FixtureRequest) -> Any:
     """pytest-qt's gives up after five seconds: too soon where others compute beside the tests."""
@@ -190,17 +178,17 @@ def _qt_guards(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     if "qapp" not in request.fixturenames:  # qtbot brings it too
         yield
         return
+    application = request.getfixturevalue("qapp")
+    _keep_a_style_sheet(application)
     _let_go_of_keys()
     threads = _record_qthreads(monkeypatch)
     opened = _refuse_modals(monkeypatch)
     yield
     from PySide6.QtCore import QThreadPool
-    from PySide6.QtWidgets import QApplication
     from shiboken6 import isValid
 
-    application = QApplication.instance()
-    if isinstance(application, QApplication) and not application.styleSheet():
-        pytest.fail("the application's style sheet was taken away, see `qapp`")
+    if not application.styleSheet():
+        pytest.fail("the application's style sheet was taken away: see _keep_a_style_sheet")
 
     grace_ms = int(GRACE_S * 1000)
     left = [where for thread, where in threads if isValid(thread) and not thread.wait(grace_ms)]
@@ -210,6 +198,17 @@ def _qt_guards(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         pytest.fail("work in the global QThreadPool outlives the test")
     if opened:
         pytest.fail("modal dialogs were opened, which would hang for ever: " + ", ".join(opened))
+
+
+def _keep_a_style_sheet(application: Any) -> None:
+    """Give the application a style sheet before the first test, which is there until after the last.
+
+    Qt (6.11) frees what it knows of styled widgets with an application's last style sheet, but not the mark
+    of those that never came on the screen. Under the next style sheet it would not hear when one of these
+    dies, and would crash at the change after it. The program never takes its style sheet away.
+    """
+    if not application.styleSheet():
+        application.setStyleSheet("/* of no theme */")
 
 
 def _let_go_of_keys() -> None:

@@ -44,6 +44,9 @@ def test_modal(qtbot):
 def test_warning(qtbot):
     qWarning("a bug")
 
+def test_style_sheet(qapp):
+    qapp.setStyleSheet("")
+
 def test_slot(qtbot):
     QTimer.singleShot(0, lambda: 1 / 0)
     qtbot.wait(50)
@@ -59,6 +62,7 @@ MESSAGES = {
     "test_qthread": "QThreads outlive the test",
     "test_modal": "modal dialogs were opened",
     "test_warning": "Qt messages with level WARNING",
+    "test_style_sheet": "style sheet was taken away",
     "test_slot": "ZeroDivisionError",
     "test_unraisable": "PytestUnraisableExceptionWarning",
     "test_socket": "SocketBlockedError",
