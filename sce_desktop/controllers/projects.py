@@ -30,7 +30,8 @@ from sce_desktop.core.query import RowQuery
 from sce_desktop.core.tables import TableOptions
 
 if TYPE_CHECKING:
-    from sce_desktop.store.project import ImportReport, Project
+    from sce_desktop.store.content.rows import ImportReport
+    from sce_desktop.store.project import Project
 
 _PROJECT = "sce_desktop.store.project"
 _OPEN = in_worker(_PROJECT, "Project.open", takes_progress=False)

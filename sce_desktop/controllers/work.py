@@ -30,7 +30,8 @@ from sce_desktop.tasks.scoring.models import NamedModel
 
 if TYPE_CHECKING:
     from sce_desktop.settings import Settings
-    from sce_desktop.store.project import ImportReport, Project
+    from sce_desktop.store.content.rows import ImportReport
+    from sce_desktop.store.project import Project
     from sce_desktop.tasks.scoring.choice import Choice
     from sce_desktop.tasks.scoring.on_screen import Look
     from sce_desktop.tasks.scoring.sample_first import OnSample

@@ -22,9 +22,9 @@ from sce_desktop.tasks.scoring.scoring import score_project
 from sce_desktop.tasks.training.version_models import export_version, project_models, version_model
 from sce_desktop.tasks.training.ways import in_way
 from tests.ml.test_finetune import TEXTS
-from tests.tasks.test_versions import NAMES, OneModel, base, make, project
+from tests.tasks.version_bench import NAMES, OneModel, base_fixture, make, project_fixture
 
-__all__ = ["base", "project"]  # fixtures
+__all__ = ["base_fixture", "project_fixture"]
 LABELS = [Label(name) for name in NAMES]
 
 

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 import math
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812 - torch's own convention
 from huggingface_hub import PyTorchModelHubMixin
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -31,23 +30,23 @@ from torch import Tensor, nn
 from sce_desktop.core.annotations import Label
 from sce_desktop.core.arrays import FloatArray
 from sce_desktop.core.heads import Way
-from sce_desktop.core.i18n import _
 from sce_desktop.core.labels import asks_yes_no, check_scorable
 from sce_desktop.core.precision import FLOAT32, keyed
 from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import ModelKind, Scores, VectorCache
 from sce_desktop.ml.encoder.bert import TextEncoder
-from sce_desktop.ml.encoder.embedder import Embedder, cached_encode, digest, in_halves, readable
+from sce_desktop.ml.encoder.embedder import Embedder, cached_encode, digest, in_halves
 from sce_desktop.ml.encoder.native import NativeEmbedder
 from sce_desktop.ml.encoder.quantised import QuantisedTable
-from sce_desktop.ml.hub import folders, model_places, tokenizer_check
+from sce_desktop.ml.hub import folders, model_places
 from sce_desktop.ml.hub.bounds import check_probabilities
 from sce_desktop.ml.sce import model_card, model_folder
 from sce_desktop.ml.sce.correction import Correction
 from sce_desktop.ml.sce.head import LogisticHead
 from sce_desktop.ml.sce.model_config import ModelConfig, read_config, wordings_of
-from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed, mean_token_embeddings
+from sce_desktop.ml.sce.sce import SCE, LabelVectors, Passed
 from sce_desktop.ml.sce.scorer import Scorer, make_scorer
+from sce_desktop.ml.sce.wording_vectors import wording_vectors
 
 _NATIVE_SETTINGS = ("max_tokens", "prompt", "lower_case")
 _HUB_OPTIONS = ("revision", "token", "cache_dir", "force_download")
@@ -286,24 +285,11 @@ class SCEModel(
         """
         wordings = [wordings_of(label) for label in labels]
         if new := [one for one in dict.fromkeys(wordings) if one not in self._known]:
-            flat = [readable(text) for one in new for text in one]
-            ids = [
-                e.ids for e in tokenizer_check.encode(self.label_tokenizer, flat, self.name, special=False)
-            ]
-            sizes = [len(one) for one in new]
-            if progress is not None:
-                for one, tokens in zip(new, _split(ids, sizes), strict=True):
-                    if not any(tokens):
-                        progress.warn(
-                            _(
-                                "The label “{label}” has no meaning for the model: give it another name.",
-                                label=one[0],
-                            )
-                        )
-            hs = mean_token_embeddings(self._token_table(), ids).split(sizes)
-            gs = torch.from_numpy(self.text_embedder.encode(flat)).to(self.device).split(sizes)
-            for one, h, g in zip(new, hs, gs, strict=True):
-                self._known[one] = h.mean(0), F.normalize(g.mean(0), dim=0)
+            table = self._token_table()
+            made = wording_vectors(
+                new, self.label_tokenizer, table, self.text_embedder, name=self.name, progress=progress
+            )
+            self._known.update(zip(new, made, strict=True))
         pairs = [self._known[one] for one in wordings]
         return LabelVectors(torch.stack([h for h, _ in pairs]), torch.stack([g for _, g in pairs]))
 
@@ -414,9 +400,3 @@ class SCEModel(
             )
             model.load_state_dict(stored.state, assign=True)
         return model.to(device).eval()
-
-
-def _split(ids: list[list[int]], sizes: Sequence[int]) -> Iterator[list[list[int]]]:
-    rest = iter(ids)
-    for size in sizes:
-        yield [next(rest) for _ in range(size)]

@@ -17,9 +17,10 @@ from sce_desktop.core.tables import Cell, TableOptions, TablePreview
 from sce_desktop.data import tables
 from sce_desktop.data.guess import gold_like
 from sce_desktop.data.labels_file import read_labels, write_labels
+from sce_desktop.store.content.rows import ImportReport
 from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file.placing import check_target, put_in_place
-from sce_desktop.store.project import ImportReport, Project
+from sce_desktop.store.project import Project
 from sce_desktop.tasks.evaluation.annotators import check_gold, keep_gold
 from sce_desktop.tasks.insight.labels import merge_alike
 from sce_desktop.tasks.progress import Unreported
