@@ -176,6 +176,7 @@ class Job(QObject):
             self.state = JobState(event)
             self.ended_at = time.monotonic()
             self.error = payload if event == "failed" else None
+            self._work.let_go()
         if not self.attached:
             return
         arguments = {"started": (), "cancelled": (), "progressed": payload}.get(event, (payload,))

@@ -16,39 +16,37 @@ scorer.stop()                                     scored rows keep their scores
 scorer.ready, scorer.job                          is the model loaded; the scoring that runs, or None
 scorer.estimating                                 `start` is finding out how long it takes
 scorer.devices                                    what models can run on, as far as that is known
+scorer.new_scores                                 what the window shows of it: `controllers.new_scores`
 scorer.modelsChanged                              any of these changed
 """
 
 from __future__ import annotations
 
-import os
-import queue
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import Signal, Slot
+from PySide6.QtCore import Slot
 
 from sce_desktop.controllers import review_work, work
-from sce_desktop.controllers.answering import CalmTimer
 from sce_desktop.controllers.baselines import Baselines, chosen_baselines
 from sce_desktop.controllers.jobs import Job, drop
 from sce_desktop.controllers.joint_prediction import JointPrediction
 from sce_desktop.controllers.long_scoring import LongScoring
+from sce_desktop.controllers.model_device import device_text, window_threads
+from sce_desktop.controllers.new_scores import NewScores
 from sce_desktop.controllers.sample_news import SampleNews
+from sce_desktop.controllers.scoring_time import ScoringTime
 from sce_desktop.core.arrays import IdArray
 from sce_desktop.core.choices import ModelChoice
-from sce_desktop.core.i18n import _, ngettext, number
-from sce_desktop.core.precision import FLOAT32
+from sce_desktop.core.i18n import _
 from sce_desktop.core.runs import KeptModel, Run
-from sce_desktop.core.scored import ALL_SCORES, ScoredChunk, ScoredRows, scores_since
-from sce_desktop.core.text import duration
+from sce_desktop.core.scored import ALL_SCORES
 from sce_desktop.core.versions import ModelVersion
-from sce_desktop.tasks.scoring.models import DEFAULT_MODEL, MAIN_ALIAS, Baseline
-from sce_desktop.tasks.scoring.sample_first import SAMPLE_FROM
+from sce_desktop.tasks.scoring.models import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from sce_desktop.controllers.messages import Messages
@@ -58,21 +56,9 @@ if TYPE_CHECKING:
     from sce_desktop.core.models import Device
     from sce_desktop.tasks.scoring.vectors import KnownVectors
 
-SHOW_MS = 500  # how often new scores are shown while they come; those on the screen at once
-LONG_SECONDS = 30  # a scoring that takes longer is announced
-SURELY_SHORT = 200  # rows times models: not worth an estimate, unless an LLM is among them
-
-
-def window_threads() -> int:
-    """Cores that torch may use while the window is open: all but one, so that the window breathes."""
-    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 2
-    return max(1, available - 1)
-
 
 class Scorer(Baselines):
     """Runs `work.score` in the model worker for the open project and emits signals for what is new."""
-
-    _drafted = Signal()  # by the worker
 
     def __init__(
         self, workspace: Workspace, navigation: Navigation, preferences: Preferences, messages: Messages
@@ -96,15 +82,12 @@ class Scorer(Baselines):
         self._load_failed = False
         self._loaded = ""  # the last model that could be loaded
         self.job: Job | None = None
-        self._stage = ""  # of the scoring that runs
-        self._shown = 0  # how much of it is shown
-        self._estimate: Job | None = None
         self._model_cache = work.ModelCache(cache_megabytes=int(settings["cache_megabytes"]))
-        self._drafted.connect(self._on_drafted)
-        self._chunks: queue.SimpleQueue[ScoredChunk] = queue.SimpleQueue()  # not shown yet, of all scorings
-        self._of_older = False  # what the scoring that runs scores with is no longer in use
-        self._show = CalmTimer(self, interval=SHOW_MS)
-        self._show.calm.connect(self._show_scores)
+        self._time = ScoringTime(workspace, messages, self._model_cache, self)
+        self._time.said.connect(self.score)
+        self._time.failed.connect(self._on_failed)
+        self._time.ended.connect(self.modelsChanged)
+        self.new_scores = NewScores(workspace, lambda: self.baselines, self)
 
     # --- what to score with --------------------------------------------------------------------------------
 
@@ -125,7 +108,7 @@ class Scorer(Baselines):
     def follow_model(self) -> None:
         """Score with the model that the project keeps, which has just been opened or closed."""
         project = self._workspace.project
-        self._chunks = queue.SimpleQueue()  # runs of another project may have the same ids
+        self.new_scores.forget()
         self.kept = project.model() if project is not None else KeptModel()
         if project is not None:
             self._take(self.kept.name or self._usual)
@@ -166,7 +149,7 @@ class Scorer(Baselines):
 
     def rescore(self, *, score: bool = True) -> None:
         """Mark scores of a model that is no longer used; ``score``: rows that have some get new ones."""
-        self._of_older = self.job is not None
+        self.new_scores.of_older = self.job is not None
         self.modelsChanged.emit()
         self._workspace.scoresChanged.emit(ALL_SCORES)
         if score and (self._workspace.runs or self.job is not None) and self._workspace.labels:
@@ -189,7 +172,7 @@ class Scorer(Baselines):
                 )
         if "draft" in keys and not settings["draft"] and self._workspace.project is not None:
             self._workspace.project.end_draft()
-            self._on_drafted()
+            self.new_scores.show_drafts()
         if "model" in keys:
             self._usual = str(settings["model"])
         if "cache_megabytes" in keys:
@@ -219,19 +202,7 @@ class Scorer(Baselines):
         """Where models run, and in what unless it is float32, for the status bar."""
         if not self.ready:
             return _("Model not loaded") if self._load_failed else _("Loading the model…")
-        if self._model_cache.device == "cpu":
-            where = _(
-                "CPU, {used} of {all} cores",
-                used=self.choice().threads,
-                all=os.cpu_count() or self.choice().threads,
-            )
-        else:
-            where = self._model_cache.device.upper()
-        return (
-            where
-            if self._model_cache.precision in ("", FLOAT32)
-            else _("{device}, {precision}", device=where, precision=self._model_cache.precision)
-        )
+        return device_text(self._model_cache, self.choice().threads)
 
     @property
     def devices(self) -> tuple[Device, ...]:
@@ -277,15 +248,9 @@ class Scorer(Baselines):
     def count_tokens(self, text: str) -> Job:
         """Find out how much of ``text`` is read; the job finishes with its tokens and how many are read."""
         choice = replace(self.choice(), baselines=())
-        submit = self._workspace.workers.models.submit
-        return submit(
-            work.count_tokens,
-            self._model_cache,
-            choice,
-            text,
-            title=_("Counting tokens"),
-            quiet=True,
-            first=True,
+        count = partial(work.count_tokens, self._model_cache, choice, text)
+        return self._workspace.workers.models.submit(
+            count, title=_("Counting tokens"), quiet=True, first=True
         )
 
     def _on_loaded(self, model: str) -> None:
@@ -311,7 +276,7 @@ class Scorer(Baselines):
     @property
     def estimating(self) -> bool:
         """Whether `start` is finding out how long scoring takes."""
-        return self._estimate is not None
+        return self._time.job is not None
 
     @Slot()
     def start(self) -> None:
@@ -321,61 +286,11 @@ class Scorer(Baselines):
         if reason := self.why_not():
             self._messages.notify(reason, "warn")
             return
-        assert self._workspace.project is not None
-        counts = self._workspace.counts
-        rows = counts.rows - counts.blank if counts else self._workspace.project.row_count()
-        slow = bool(self.llm) or self.model.startswith("llm:")
-        if rows * (1 + len(self.baselines)) <= SURELY_SHORT and not slow:
+        if self._time.is_surely_short(self.choice()):
             self.score()
-            return
-        job = self._workspace.submit(
-            work.estimate,
-            self._workspace.project,
-            self._model_cache,
-            self.choice(),
-            self._screen(),
-            title=_("Estimating the scoring time"),
-            worker="models",
-            notify_failure=False,
-        )
-        job.finished.connect(lambda seconds: self._on_estimate(rows, seconds, tuple(job.warnings)))
-        job.failed.connect(self._on_failed)
-        job.ended.connect(self._on_estimate_ended)
-        self._estimate = job
-        self.modelsChanged.emit()
-
-    def _on_estimate(self, rows: int, seconds: float, notes: tuple[str, ...]) -> None:
-        if seconds > LONG_SECONDS:
-            sentences = [
-                ngettext(
-                    "Scoring {count} row takes about {time}.",
-                    "Scoring {count} rows takes about {time}.",
-                    rows,
-                    time=duration(seconds),
-                )
-                if not self.baselines
-                else _(
-                    "Scoring {rows} rows with {models} models takes about {time}.",
-                    rows=number(rows),
-                    models=number(1 + len(self.baselines)),
-                    time=duration(seconds),
-                )
-            ]
-            if self.llm and self.llm_rows == "screen":
-                sentences.append(_("The LLM scores visible rows only."))
-            if rows > SAMPLE_FROM:
-                sentences.append(_("Visible rows come first, then a random sample of the table."))
-            else:
-                sentences.append(_("Visible rows come first."))
-            sentences.append(_("You can continue working; Stop keeps finished scores."))
-            self._messages.notify(" ".join((*sentences, *notes)))
-        self._estimate = None
-        self.score()
-
-    @Slot()
-    def _on_estimate_ended(self) -> None:
-        self._estimate = None
-        self.modelsChanged.emit()
+        else:
+            self._time.find_out(self.choice(), self._screen())
+            self.modelsChanged.emit()
 
     @Slot()
     def score(self) -> Job | None:
@@ -390,7 +305,7 @@ class Scorer(Baselines):
 
     def _scoring(self) -> Callable[..., list[Run]]:
         drafts = bool(self._preferences.settings["draft"])
-        on_draft = self._drafted.emit if drafts else None
+        on_draft = self.new_scores.drafted.emit if drafts else None
         return partial(
             work.score,
             on_sample=self._news.arrived.emit,
@@ -407,14 +322,14 @@ class Scorer(Baselines):
         if self._workspace.project is None or self._workspace.refuses_edit():
             return None
         self._asked = self._navigation.visible_rows
-        self._of_older = False
+        self.new_scores.begin()
         job = self._workspace.submit(
             self.long.paced(fn),
             self._workspace.project,
             self._model_cache,
             choice,
             self._screen(),
-            self._chunks.put,
+            self.new_scores.put,
             title=title,
             worker="models",
             first=True,
@@ -424,7 +339,7 @@ class Scorer(Baselines):
         job.warned.connect(lambda sentence: self._messages.notify(sentence, "warn"))
         job.failed.connect(self._on_failed)
         job.ended.connect(self._on_ended)
-        self.job, self._stage, self._shown = job, "", 0
+        self.job = job
         self.long.begin(job, whole=whole)
         self.modelsChanged.emit()
         return job
@@ -434,7 +349,7 @@ class Scorer(Baselines):
         """Stop scoring; rows that are scored keep their scores."""
         self._rest.stop()
         self.long.forget()
-        for job in (self.job, self._estimate):
+        for job in (self.job, self._time.job):
             if job is not None:
                 job.cancel()
 
@@ -452,26 +367,13 @@ class Scorer(Baselines):
 
     def refresh(self) -> None:
         """Look up which runs of the project are shown."""
-        if self._look_up():
+        if self.new_scores.look_up():
             self._workspace.scoresChanged.emit(ALL_SCORES)
-
-    def _look_up(self) -> bool:
-        """Look up which runs are shown and say whether they are other ones."""
-        project = self._workspace.project
-        runs: list[Run] = []
-        if project is not None:
-            with project.snapshot():
-                for alias in (MAIN_ALIAS, *(Baseline.parse(text).alias for text in self.baselines)):
-                    if (run := project.active_run(alias)) is not None:
-                        runs.append(run)
-        shown = [run.id for run in self._workspace.runs]
-        self._workspace.runs = tuple(runs)
-        return shown != [run.id for run in runs]
 
     def _abandon(self) -> None:
         """Stop the scoring that runs, or is about to, and hear no more of it."""
-        jobs = [job for job in (self.job, self._estimate) if job is not None]
-        self.job = self._estimate = None
+        jobs = [job for job in (self.job, self._time.job) if job is not None]
+        self.job = self._time.job = None
         drop(*jobs)
         if jobs:
             self.long.ended()  # no signal of theirs says so
@@ -480,35 +382,7 @@ class Scorer(Baselines):
     @Slot(object, object, object)
     def _on_progressed(self, done: int, _total: int | None, stage: str) -> None:
         self.ready = True
-        before, self._stage = self._stage, stage
-        if done < self._shown:  # what was done was no scoring yet
-            self._shown = 0
-        if done > self._shown and stage != before:  # a model has seen the rows on the screen, or all rows
-            self._shown = done
-            self._show.stop()
-            self._show_scores()
-        elif not self._show.isActive():
-            self._show.start()
-
-    @Slot()
-    def _show_scores(self) -> None:
-        if self._workspace.project is None:
-            return
-        before = self._workspace.runs
-        self._look_up()  # and only then what has come: it is about runs that are known by now
-        change = scores_since(before, self._workspace.runs, _drained(self._chunks))
-        if self._of_older:
-            change = ALL_SCORES
-        if not isinstance(change, ScoredRows) or not change.empty:
-            self._workspace.scoresChanged.emit(change)
-            self._workspace.count_soon()
-
-    @Slot()
-    def _on_drafted(self) -> None:
-        """Show drafts, once the run that they are of is known."""
-        self._show_scores()
-        self._workspace.draftChanged.emit()
-        self._workspace.count_soon()
+        self.new_scores.progressed(done, stage)
 
     @Slot(object)
     def _on_failed(self, error: object) -> None:
@@ -518,17 +392,8 @@ class Scorer(Baselines):
     @Slot()
     def _on_ended(self) -> None:
         self.job = None
-        self._show.stop()
         if not self._workspace.labels:
             self._workspace.reload_labels()  # the model may have brought its own
-        self._show_scores()
+        self.new_scores.show()
         self.modelsChanged.emit()
         self.rows_shown()  # others may have come into sight meanwhile
-
-
-def _drained(chunks: queue.SimpleQueue[ScoredChunk]) -> Iterator[ScoredChunk]:
-    try:
-        while True:
-            yield chunks.get_nowait()
-    except queue.Empty:
-        return

@@ -45,6 +45,17 @@ class Work:
         """Take the right to run or to drop this work; only the first caller gets it."""
         return self._claim.acquire(blocking=False)
 
+    def let_go(self) -> None:
+        """Hold what it was given no longer: jobs that have ended stay in a list, ids of all rows need not.
+
+        For the GUI thread, where parts of the window may go.
+        """
+        self.fn, self.args, self.keywords = _nothing, (), {}
+
+
+def _nothing(**_keywords: Any) -> None:
+    """What work does that has been done."""
+
 
 class LaneProgress:
     """`core.progress.Progress` for a job: at most 15 updates a second leave the thread, beside new stages.

@@ -21,7 +21,7 @@ from sce_desktop.ui.finetune.finetune_panel import FineTunePanel
 from tests.store.test_versions import add
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import LABELS, open_in, settle
-from tests.ui.test_scoring import FakeEngine
+from tests.ui.scoring_bench import FakeEngine
 from tests.ui.wiring import controllers_of, wired
 
 TEXTS = tuple(f"text {n}" for n in range(1, 41))

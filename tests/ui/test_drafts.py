@@ -46,7 +46,7 @@ def draft(controllers: Controllers) -> Project:
     project.begin_draft(run.id, predict)
     project.add_draft(run.id, ids, predict(project.texts(ids)))
     controllers.scorer.refresh()
-    controllers.scorer._on_drafted()
+    controllers.scorer.new_scores.show_drafts()
     return project
 
 

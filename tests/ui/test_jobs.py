@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import weakref
 from collections.abc import Iterator
 
 import pytest
@@ -438,3 +439,30 @@ def test_who_waits_goes_before_memory_is_given_back(
         go_on.set()
     assert given_back.wait(10)
     assert happened == ["large", "small", "given back"]
+
+
+class Rows:
+    """What a job is given, that takes much memory."""
+
+
+def look_at(*_rows: Rows, progress: Progress, among: Rows, fails: bool = False) -> None:
+    progress.check()
+    if fails:
+        raise UserError("no")
+
+
+@pytest.mark.parametrize("end", ["finished", "failed", "cancelled"])
+def test_a_job_that_has_ended_holds_nothing_that_it_was_given(
+    qtbot: QtBot, worker: WorkerQueue, end: str
+) -> None:
+    """It stays in the list of jobs: four orders of ten million rows held 160 MB there."""
+    given = [Rows(), Rows()]
+    known = [weakref.ref(one) for one in given]
+    job = worker.submit(look_at, given[0], title="Look", among=given[1], fails=end == "failed")
+    given.clear()
+    if end == "cancelled":
+        job.cancel()
+    with qtbot.waitSignal(job.ended):
+        pass
+    qtbot.waitUntil(lambda: [one() for one in known] == [None, None])
+    assert job.state is JobState(end)

@@ -12,7 +12,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QFileDialog, QMenu
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import scoring, work
+from sce_desktop.controllers import scoring_time, work
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import WorkerQueues
 from sce_desktop.core.annotations import Label
@@ -151,7 +151,7 @@ def test_a_long_run_is_announced_and_starts(
     announced: bool,
     by_key: bool,
 ) -> None:
-    monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
+    monkeypatch.setattr(scoring_time, "SURELY_SHORT", 0)
     engine.seconds = seconds
     heard: list[str] = []
     controllers.messages.notified.connect(lambda sentence, _tone: heard.append(sentence))
@@ -175,7 +175,7 @@ def test_a_run_is_stopped_while_its_time_is_estimated(
         while True:
             progress.check()
 
-    monkeypatch.setattr(scoring, "SURELY_SHORT", 0)
+    monkeypatch.setattr(scoring_time, "SURELY_SHORT", 0)
     monkeypatch.setattr(work, "estimate", estimate)
     opened.score_button.click()
     qtbot.waitUntil(asked.is_set)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sce_desktop.controllers.rows_text import alias_title
-from sce_desktop.controllers.scoring import MAIN_ALIAS
 from sce_desktop.controllers.words import ACCURACY, F1, INTERVAL, MACRO_F1, PRECISION, RECALL
 from sce_desktop.core.i18n import _, ngettext, number, percent
 from sce_desktop.core.text import interval_text, share_text
 from sce_desktop.tasks.evaluation.evidence import NOT_LOOKED_AT, Source
+from sce_desktop.tasks.scoring.models import MAIN_ALIAS
 from sce_desktop.ui.kit.figures_table import Heading, Kind, Value
 
 if TYPE_CHECKING:
