@@ -19,6 +19,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import IdArray, ManyRows
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import is_answering
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.core.runs import Scores
@@ -453,6 +454,13 @@ def test_columns_do_not_move_where_a_filter_leaves_rows_with_small_numbers(
         controllers.navigation.set_query(RowQuery(among=(1, 2, 3)))
     assert len(opened.model.ids) == 3
     assert table.columnWidth(Column.NUMBER) == room
+
+
+def test_scrolling_is_an_answer_until_it_is_painted(qtbot: QtBot, opened: RowsView) -> None:
+    qtbot.waitUntil(lambda: not is_answering())
+    opened.table.verticalScrollBar().setValue(200)
+    assert is_answering()
+    qtbot.waitUntil(lambda: not is_answering())
 
 
 @pytest.mark.usefixtures("few_tested")

@@ -130,6 +130,7 @@ class RowsView(QWidget):
 
     def _connect(self) -> None:
         table = self.table
+        table.scrolled.connect(self._navigation.answering.begin)  # a frame is an answer as a key's is
         table.scrolled.connect(self._visible_soon.start)
         table.scrolled.connect(lambda: self.model.read_ahead(*self.table.shown_places()))
         table.rowChosen.connect(self._on_chosen)
