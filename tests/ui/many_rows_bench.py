@@ -16,7 +16,7 @@ from sce_desktop.core.progress import Progress
 from sce_desktop.core.runs import Scores
 from sce_desktop.store.content import select
 from sce_desktop.store.project import Project
-from sce_desktop.ui.rows import rows_finder, rows_view
+from sce_desktop.ui.rows import rows_finder, rows_selection
 from sce_desktop.ui.rows.rows_view import RowsView
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, settle
@@ -30,7 +30,7 @@ def path_fixture(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(rows_data, "MANY_ROWS", 100)
     monkeypatch.setattr(rows_data, "FIRST_ROWS", 70)
     monkeypatch.setattr(rows_finder, "MANY_ROWS", 100)
-    monkeypatch.setattr(rows_view, "MOST_SELECTED", 100)
+    monkeypatch.setattr(rows_selection, "MOST_SELECTED", 100)
     path = make_project(texts=tuple(f"text {number % 250}" for number in range(ROWS)), labels=("a", "b"))
     with Project.open(path) as project:
         label_set = project.label_set()

@@ -20,7 +20,7 @@ from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
-from sce_desktop.ui.rows import rows_view, selected_rows
+from sce_desktop.ui.rows import rows_selection, selected_rows
 from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_model import Column
 from sce_desktop.ui.rows.rows_view import RowsView
@@ -202,7 +202,7 @@ def test_a_key_labels_nothing_while_selected_rows_are_being_found(
         return real(project, query, progress=progress)
 
     monkeypatch.setattr(rows_data, "rest_of", rest_of)
-    monkeypatch.setattr(rows_view, "MOST_SELECTED", 300)
+    monkeypatch.setattr(rows_selection, "MOST_SELECTED", 300)
     query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
     with qtbot.waitSignal(opened.model.idsChanged):
         navigation.set_query(query)
