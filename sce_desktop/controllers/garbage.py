@@ -13,10 +13,12 @@ import gc
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from sce_desktop import imports
-from sce_desktop.core.giving_way import is_held_up
+from sce_desktop.core.giving_way import is_held_up, since_answer
 
 INTERVAL_MS = 1000
 _AGAIN_MS = 20
+CALM_S = 0.5  # since the last answer: collecting takes up to 40 ms, which the next one would wait for
+MOST_YOUNG = 100_000  # objects since the last time, after which nobody's pause is waited for
 
 
 class GuiCollector(QObject):
@@ -49,6 +51,8 @@ class GuiCollector(QObject):
             QTimer.singleShot(_AGAIN_MS, self, self.collect)
             return
         counts, thresholds = gc.get_count(), gc.get_threshold()
+        if since_answer() < CALM_S and counts[0] < MOST_YOUNG:
+            return  # until the user pauses; the timer comes again
         for generation in (2, 1, 0):
             if thresholds[generation] and counts[generation] > thresholds[generation]:
                 gc.collect(generation)

@@ -70,6 +70,7 @@ class Navigation(QObject):
     def set_query(self, query: RowQuery) -> None:
         """Show the rows of ``query`` in the table."""
         if query != self.query:
+            self.answering.begin()
             self.take_query(query)
             self.queryChanged.emit(query)
 

@@ -8,6 +8,7 @@ workers ask every few rows. Where there is no window nobody ever waits.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,7 @@ EVERY: Final = 32  # items of a loop between two looks: a millisecond or less
 
 _T = TypeVar("_T")
 _answering = False
-_since = 0.0  # time.monotonic() when the answer began
+_since = -math.inf  # time.monotonic() when the answer began
 _first = 0.0  # when the first of those in a row did
 _window = 0  # the thread that answers
 _answered = threading.Event()
@@ -61,6 +62,11 @@ def end_answer() -> None:
 def is_answering() -> bool:
     """Whether an answer has begun and is not there yet."""
     return _answering
+
+
+def since_answer() -> float:
+    """Return how many seconds ago the last answer began."""
+    return time.monotonic() - _since
 
 
 def is_held_up() -> bool:

@@ -77,6 +77,11 @@ def unnamed(top: QWidget) -> Iterator[str]:
             yield f"role {spoken.role().name}: {where(widget)}"
 
 
+def without_name(top: QWidget) -> list[str]:
+    """Return the controls below ``top`` that a screen reader has no name for."""
+    return [problem for problem in unnamed(top) if problem.startswith("no name")]
+
+
 def unreachable(top: QWidget) -> Iterator[str]:
     """Yield the controls below ``top`` that only a mouse can use."""
     kinds = (QAbstractButton, QAbstractItemView, QComboBox, QLineEdit, QTabBar)

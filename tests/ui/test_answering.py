@@ -17,6 +17,7 @@ from sce_desktop.core import giving_way
 from sce_desktop.core.annotations import Decision
 from sce_desktop.core.giving_way import begin_answer, end_answer, is_answering
 from sce_desktop.core.progress import Progress
+from sce_desktop.core.query import RowQuery
 from tests.ui.conftest import MakeProject
 
 
@@ -40,6 +41,15 @@ def test_another_row_is_an_answer_too(controllers: Controllers, qtbot: QtBot) ->
     seen: list[bool] = []
     controllers.navigation.currentRowChanged.connect(lambda _row: seen.append(is_answering()))
     controllers.navigation.set_current_row(2)
+    assert seen == [True]
+    qtbot.waitUntil(lambda: not is_answering())
+
+
+def test_another_query_is_an_answer_too(controllers: Controllers, qtbot: QtBot) -> None:
+    end_answer()
+    seen: list[bool] = []
+    controllers.navigation.queryChanged.connect(lambda _query: seen.append(is_answering()))
+    controllers.navigation.set_query(RowQuery(search="late"))
     assert seen == [True]
     qtbot.waitUntil(lambda: not is_answering())
 

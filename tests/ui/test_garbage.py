@@ -6,11 +6,14 @@ import gc
 import threading
 import weakref
 
+import pytest
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
+from sce_desktop.controllers import garbage
 from sce_desktop.controllers.garbage import INTERVAL_MS, GuiCollector
 from sce_desktop.controllers.jobs import WorkerQueue
+from sce_desktop.core.giving_way import begin_answer, end_answer
 from sce_desktop.core.progress import Progress
 from sce_desktop.imports import importing
 
@@ -54,6 +57,13 @@ def test_python_collects_again_after_the_last_worker(qtbot: QtBot) -> None:
     assert gc.isenabled()
 
 
+@pytest.fixture
+def calm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody has asked for anything lately."""
+    monkeypatch.setattr(garbage, "since_answer", lambda: 60.0)
+
+
+@pytest.mark.usefixtures("calm")
 def test_collect_follows_the_thresholds(qtbot: QtBot) -> None:
     collector = GuiCollector()
     before = gc.get_stats()[0]["collections"]
@@ -67,6 +77,31 @@ def test_collect_follows_the_thresholds(qtbot: QtBot) -> None:
     collector.stop()
 
 
+def test_what_is_garbage_waits_for_a_pause_of_the_user_unless_there_is_much(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(garbage, "CALM_S", 3_600.0)
+    collector = GuiCollector()
+    gc.collect()
+    kept = [[] for _ in range(5 * gc.get_threshold()[0])]
+    before = [one["collections"] for one in gc.get_stats()]
+    begin_answer()
+    end_answer()
+    collector.collect()
+    assert [one["collections"] for one in gc.get_stats()] == before
+    monkeypatch.setattr(garbage, "MOST_YOUNG", len(kept))
+    collector.collect()
+    assert [one["collections"] for one in gc.get_stats()] != before
+    monkeypatch.setattr(garbage, "MOST_YOUNG", 100 * len(kept))
+    kept += [[] for _ in range(5 * gc.get_threshold()[0])]
+    before = [one["collections"] for one in gc.get_stats()]
+    monkeypatch.setattr(garbage, "CALM_S", 0.0)
+    collector.collect()
+    assert [one["collections"] for one in gc.get_stats()] != before
+    collector.stop()
+
+
+@pytest.mark.usefixtures("calm")
 def test_nothing_is_collected_while_libraries_come_in(qtbot: QtBot) -> None:
     gc.unfreeze()  # whatever tests before this one have loaded
     collector = GuiCollector()

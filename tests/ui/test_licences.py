@@ -13,7 +13,7 @@ from sce_desktop.ui.window.about import show_about
 from sce_desktop.ui.window.guide_pages import page_for
 from sce_desktop.ui.window.licences_dialog import LicencesDialog
 from sce_desktop.ui.window.main_window import MainWindow
-from tests.ui.test_small_widgets import unnamed
+from tests.ui.accessible import without_name
 
 
 def test_a_component_shows_its_text(qtbot: QtBot, theme: Theme, tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_component_shows_its_text(qtbot: QtBot, theme: Theme, tmp_path: Path) 
     ]
     dialog = LicencesDialog(parts)
     qtbot.addWidget(dialog)
-    assert unnamed(dialog) == []
+    assert without_name(dialog) == []
     assert dialog.text.toPlainText() == "Do as you like.\n\nName us."
     dialog.list.setCurrentRow(1)
     assert dialog.text.toPlainText() == "This component comes without a licence text."

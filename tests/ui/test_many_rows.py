@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Iterator
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,51 +15,22 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.core.annotations import Origin
 from sce_desktop.core.arrays import IdArray, ManyRows
 from sce_desktop.core.errors import UserError
+from sce_desktop.core.giving_way import is_answering
 from sce_desktop.core.progress import Progress, SilentProgress
 from sce_desktop.core.query import RowOrder, RowQuery
-from sce_desktop.core.runs import Scores
-from sce_desktop.store.content import found_rows
 from sce_desktop.store.project import Project
 from sce_desktop.tasks.insight import duplicates
-from sce_desktop.ui.rows import rows_finder, rows_view, selected_rows
+from sce_desktop.ui.rows import rows_selection, selected_rows
 from sce_desktop.ui.rows.row_panel import RowPanel
 from sce_desktop.ui.rows.rows_model import Column
 from sce_desktop.ui.rows.rows_view import RowsView
-from tests.ui.conftest import MakeProject
-from tests.ui.panels import open_in, settle
+from tests.ui.many_rows_bench import (  # noqa: F401
+    ROWS,
+    opened_fixture,
+    path_fixture,
+    without_end,
+)
 from tests.ui.wiring import wired
-
-ROWS = 500
-
-
-@pytest.fixture
-def path(make_project: MakeProject, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(rows_data, "MANY_ROWS", 100)
-    monkeypatch.setattr(rows_data, "FIRST_ROWS", 70)
-    monkeypatch.setattr(rows_finder, "MANY_ROWS", 100)
-    monkeypatch.setattr(rows_view, "MOST_SELECTED", 100)
-    path = make_project(texts=tuple(f"text {number % 250}" for number in range(ROWS)), labels=("a", "b"))
-    with Project.open(path) as project:
-        label_set = project.label_set()
-        assert label_set is not None
-        run = project.open_run("sce", "sce", "m", "f", label_set.labels)
-        sure = np.random.default_rng(1).permutation(np.linspace(0.5, 1, ROWS)).astype(np.float32)
-        project.add_scores(run.id, np.arange(1, ROWS + 1), Scores(np.stack([sure, 1 - sure], axis=1)))
-        project.finish_run(run.id)
-        project.activate(run.id)
-    return path
-
-
-@pytest.fixture
-def opened(qtbot: QtBot, controllers: Controllers, path: Path) -> Iterator[RowsView]:
-    view = wired(RowsView, controllers)()
-    qtbot.addWidget(view)
-    view.resize(760, 300)
-    view.show()
-    open_in(qtbot, controllers, path)
-    settle(qtbot, controllers)
-    yield view
-    settle(qtbot, controllers)
 
 
 def test_first_rows_are_shown_before_the_rest_is_sorted(
@@ -97,12 +64,6 @@ def test_a_place_is_kept_that_was_gone_to_before_its_row_was_known(
         controllers.navigation.set_query(query)
     assert controllers.navigation.current_row == int(project.row_ids(query)[-1])
     qtbot.waitUntil(lambda: model.row_at(ROWS - 1) is not None)
-
-
-def without_end(_project: Project, *_args: object, progress: Progress, **_keywords: object) -> None:
-    while True:
-        progress.check()
-        time.sleep(0.001)
 
 
 BAD = RowQuery(pattern="(")  # no regular expression
@@ -241,7 +202,7 @@ def test_a_key_labels_nothing_while_selected_rows_are_being_found(
         return real(project, query, progress=progress)
 
     monkeypatch.setattr(rows_data, "rest_of", rest_of)
-    monkeypatch.setattr(rows_view, "MOST_SELECTED", 300)
+    monkeypatch.setattr(rows_selection, "MOST_SELECTED", 300)
     query = RowQuery(order=RowOrder.CONFIDENCE, run_id=1)
     with qtbot.waitSignal(opened.model.idsChanged):
         navigation.set_query(query)
@@ -273,23 +234,6 @@ def test_one_row_more_and_it_is_a_list_again(controllers: Controllers, opened: R
     assert controllers.navigation.selected == ()
 
 
-def test_columns_are_read_with_a_progress_that_can_be_stopped(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView
-) -> None:
-    project = controllers.workspace.project
-    assert project is not None
-    query = RowQuery(order=RowOrder.COLUMN, order_column=0)
-    assert project.must_read(query)
-    opened.model.find()  # of rows that are there
-    settle(qtbot, controllers)
-    controllers.navigation.set_query(query)
-    (job,) = controllers.workspace.workers.orders.jobs
-    assert not job.quiet
-    with qtbot.waitSignals([opened.model.searching, job.ended], raising=True):
-        job.cancel()
-    assert opened.model.query != query or len(opened.model.ids) == ROWS
-
-
 def test_the_first_rows_alone_are_compared(
     controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -298,110 +242,6 @@ def test_the_first_rows_alone_are_compared(
     monkeypatch.setattr(duplicates, "MOST_COMPARED", 260)
     groups = duplicates.find_groups(project, 1.0, progress=SilentProgress())
     assert sorted(group.row_ids.tolist() for group in groups) == [[n, n + 250] for n in range(1, 11)]
-
-
-@pytest.fixture
-def few_tested(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(found_rows, "_TESTED", (10, 20, 40))
-    monkeypatch.setattr(found_rows, "_SCREENS", 8)
-
-
-@pytest.mark.usefixtures("few_tested")
-@pytest.mark.parametrize("order", [RowOrder.FILE, RowOrder.CONFIDENCE])
-def test_rows_that_are_read_for_a_search_come_before_their_number(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView, order: RowOrder
-) -> None:
-    project, model = controllers.workspace.project, opened.model
-    assert project is not None
-    seen: list[tuple[int, bool, int | None]] = []
-    model.idsChanged.connect(
-        lambda: seen.append((model.rowCount(), model.counted, controllers.navigation.found))
-    )
-    query = RowQuery(search="text 1", order=order, run_id=1)
-    with qtbot.waitSignal(model.completed):
-        controllers.navigation.set_query(query)
-    whole = project.row_ids(query)
-    ((count, counted, found),) = seen
-    assert (0 < count < len(whole), counted, found) == (True, False, None)
-    assert model.ids.tolist() == whole.tolist()
-    assert (model.rowCount(), model.counted, controllers.navigation.found) == (len(whole), True, len(whole))
-    qtbot.waitUntil(lambda: opened.hint.text() == "")
-
-
-@pytest.mark.usefixtures("few_tested")
-def test_of_what_is_far_down_the_table_none_is_shown_at_first(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView
-) -> None:
-    counts: list[int] = []
-    opened.model.idsChanged.connect(lambda: counts.append(opened.model.rowCount()))
-    with qtbot.waitSignal(opened.model.completed):
-        controllers.navigation.set_query(RowQuery(search="49"))  # too short for the index
-    assert counts == [0]
-    assert opened.model.ids.tolist() == [50, 150, 250, 300, 400, 500]
-    assert controllers.navigation.current_row == 50
-    assert opened.pages.currentIndex() == 0
-    with qtbot.waitSignal(opened.model.completed):
-        controllers.navigation.set_query(RowQuery(search="zz"))
-    assert opened.model.rowCount() == 0
-    assert controllers.navigation.current_row is None
-    qtbot.waitUntil(lambda: "Finding" not in opened.empty.text())
-
-
-@pytest.mark.usefixtures("few_tested")
-def test_a_search_that_leaves_some_thousand_rows_shows_the_first_and_is_whole_when_repeated(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_data, "MANY_ROWS", ROWS)
-    monkeypatch.setattr(rows_data, "READABLE_ROWS", 60)
-    query = RowQuery(search="text 1", run_id=1, confidence=(0.5, 0.9))  # some 400 rows have their text read
-    seen: list[bool] = []
-    opened.model.idsChanged.connect(lambda: seen.append(opened.model.counted))
-    with qtbot.waitSignal(opened.model.completed):
-        controllers.navigation.set_query(query)
-    settle(qtbot, controllers)
-    project = controllers.workspace.project
-    assert project is not None
-    count = len(project.row_ids(query))
-    assert controllers.navigation.found == count
-    with qtbot.waitSignal(opened.model.idsChanged), qtbot.assertNotEmitted(opened.model.modelReset):
-        opened.refresh()  # finds the same list
-    assert seen == [False, True]
-    monkeypatch.setattr(rows_data, "MANY_ROWS", ROWS + 1)  # a small project
-    with qtbot.waitSignal(opened.model.idsChanged):
-        controllers.navigation.set_query(replace(query, search="text 2"))
-    assert seen == [False, True, True]
-
-
-@pytest.mark.usefixtures("few_tested")
-def test_that_others_are_found_is_said_where_it_takes_a_while(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_data, "rest_of", without_end)
-    opened._slow_soon.setInterval(1_000_000)
-    with qtbot.waitSignal(opened.model.idsChanged):
-        controllers.navigation.set_query(RowQuery(search="text 1"))
-    assert not opened.model.counted
-    assert opened.hint.text() == ""
-    opened._slow_soon.setInterval(0)
-    qtbot.waitUntil(lambda: opened.hint.text() == "These rows come first. Finding the others…")
-    qtbot.waitUntil(lambda: controllers.workspace.workers.orders.busy)
-    controllers.workspace.workers.orders.jobs[0].cancel()
-
-
-def test_what_has_to_read_every_row_says_so_at_once(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_finder, "MANY_ROWS", 1)
-    opened._slow_soon.setInterval(1_000_000)
-    query = RowQuery(order=RowOrder.COLUMN, order_column=0)
-    controllers.navigation.set_query(query)
-    assert opened.hint.text() == "Ordering and filtering…"
-    qtbot.waitUntil(lambda: opened.model.query == query)
-    settle(qtbot, controllers)
-    assert opened.hint.text() == ""
-    controllers.navigation.set_query(replace(query, descending=True))  # the column is known by now
-    assert opened.hint.text() == ""
-    settle(qtbot, controllers)
 
 
 def test_the_rest_begins_when_the_first_rows_are_painted(
@@ -455,28 +295,8 @@ def test_columns_do_not_move_where_a_filter_leaves_rows_with_small_numbers(
     assert table.columnWidth(Column.NUMBER) == room
 
 
-@pytest.mark.usefixtures("few_tested")
-def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
-    qtbot: QtBot, controllers: Controllers, opened: RowsView, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows_data, "rest_of", without_end)
-    with qtbot.waitSignal(opened.model.idsChanged):
-        controllers.navigation.set_query(RowQuery(search="text 1"))
-    opened.table.selectAll()
-    assert controllers.navigation.selected_unknown
-    assert controllers.navigation.selected == ()
-    qtbot.waitUntil(lambda: controllers.workspace.workers.orders.busy)
-    (job,) = controllers.workspace.workers.orders.jobs
-    assert not job.quiet
-    with qtbot.waitSignal(job.ended):
-        job.cancel()
-    assert not opened.model.counted
-    assert opened.hint.text() == "Stopped: more rows may match."
-    assert not opened.refresh_button.isHidden()
-    assert not controllers.workspace.workers.orders.busy
-    monkeypatch.undo()
-    monkeypatch.setattr(rows_data, "MANY_ROWS", 10_000)
-    with qtbot.waitSignal(opened.model.idsChanged):
-        opened.refresh_button.click()
-    assert opened.model.counted
-    assert opened.hint.text() == ""
+def test_scrolling_is_an_answer_until_it_is_painted(qtbot: QtBot, opened: RowsView) -> None:
+    qtbot.waitUntil(lambda: not is_answering())
+    opened.table.verticalScrollBar().setValue(200)
+    assert is_answering()
+    qtbot.waitUntil(lambda: not is_answering())

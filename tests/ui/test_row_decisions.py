@@ -11,7 +11,7 @@ from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.queries import order_by
 from sce_desktop.core.annotations import Decision, Origin
 from sce_desktop.core.query import RowOrder, RowQuery
-from sce_desktop.ui.rows import rows_view
+from sce_desktop.ui.rows import row_walk
 from tests.ui.conftest import MakeProject
 from tests.ui.panels import open_in, score_no_edits, settle
 from tests.ui.row_bench import (  # noqa: F401
@@ -139,7 +139,7 @@ def test_who_corrects_goes_from_row_to_row(qtbot: QtBot, controllers: Controller
 def test_an_open_row_is_found_however_far_it_is(
     controllers: Controllers, opened: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows_view, "LOOKED_AHEAD", (1, 4))
+    monkeypatch.setattr(row_walk, "LOOKED_AHEAD", (1, 4))
     controllers.edits.decide([2, 4], Decision.NONE)
     press(opened, Qt.Key.Key_1)
     assert controllers.navigation.current_row == 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
@@ -18,11 +19,20 @@ _Answers = tuple[tuple[str, Callable[[], object]], ...]  # what each button says
 INFO_MS = 8000  # good news goes by itself; a warning stays until it is closed, and is not read before that
 
 
+class _Kept(NamedTuple):
+    """What is shown again when what took its place goes."""
+
+    tone: str
+    answers: _Answers
+    lasts: bool
+
+
 class MessageStrip(QFrame):
     """Shows the newest sentence. The older ones are in the log.
 
-    A warning that had no time to be read comes back when what took its place goes. Neither outlives the
-    project that was open when it came, or the start page: see `end_project`.
+    A warning that had no time to be read, and an offer or a question that nobody has answered, come back
+    when what took their place goes. None outlives the project that was open when it came, or the start page:
+    see `end_project`.
 
     It lies over its parent instead of taking part in a layout: nothing that one looks at or aims at moves
     when it comes or goes.
@@ -33,7 +43,7 @@ class MessageStrip(QFrame):
         self._warn = False
         self._since = 0.0  # time.monotonic() when the sentence came
         self._lasts = False  # it is about no project
-        self._unread: dict[str, tuple[bool, _Answers]] = {}  # warnings that were pushed away, the newest last
+        self._kept: dict[str, _Kept] = {}  # what was pushed away and comes back, the newest last
         self._answers: _Answers = ()
         self._at_top = False
         self._icon = QLabel()
@@ -84,13 +94,11 @@ class MessageStrip(QFrame):
     def show_offer(self, sentence: str, button: str, do: Callable[[], object], tone: str = "info") -> None:
         """Show ``sentence`` and a button that does something about it; both stay until they are closed."""
         self._show(sentence, tone, (button, do))
-        self._timer.stop()
 
     @Slot(object, object)
     def show_question(self, question: str, answers: Sequence[tuple[str, Callable[[], object]]]) -> None:
         """Show ``question`` and a button for each of its two answers; they stay until they are closed."""
         self._show(question, "info", *answers)
-        self._timer.stop()
 
     def _set_buttons(self, *answers: tuple[str, Callable[[], object]]) -> None:
         does: list[Callable[[], object] | None] = [None, None]
@@ -117,14 +125,29 @@ class MessageStrip(QFrame):
     @Slot()
     def end_project(self) -> None:
         """Forget all messages from while another project, or none, was open; what lasts stays."""
-        self._unread = {sentence: kept for sentence, kept in self._unread.items() if kept[0]}
+        self._kept = {sentence: kept for sentence, kept in self._kept.items() if kept.lasts}
         if not self.isHidden() and not self._lasts:
             self._end()
 
     @Slot()
     def end_offer(self) -> None:
-        """Take away an offer that has lost its ground."""
-        if self._do is not None and self._other_do is None and not self._lasts:  # a question keeps its ground
+        """Take away all offers, which have lost their ground."""
+        self._end_offers(lambda _words: True)
+
+    def end_offer_to(self, words: str) -> None:
+        """Take away the offer whose button says ``words``, which has lost its ground."""
+        self._end_offers(lambda offered: offered == words)
+
+    def _end_offers(self, chosen: Callable[[str], bool]) -> None:
+        def ends(answers: _Answers, lasts: bool) -> bool:
+            return len(answers) == 1 and not lasts and chosen(answers[0][0])  # a question keeps its ground
+
+        self._kept = {
+            sentence: kept
+            for sentence, kept in self._kept.items()
+            if kept.tone == "warn" or not ends(kept.answers, kept.lasts)
+        }
+        if not self.isHidden() and ends(self._answers, self._lasts):
             self._end()
 
     @Slot()
@@ -142,18 +165,18 @@ class MessageStrip(QFrame):
 
     @Slot()
     def _end(self) -> None:
-        """Take the sentence away and bring back a warning that it pushed away."""
+        """Take the sentence away and bring back what it pushed away."""
         self._timer.stop()
         self._do = self._other_do = None
         self.hide()
-        if self._unread:
-            sentence, (lasts, answers) = self._unread.popitem()
-            self._show(sentence, "warn", *answers)
-            self._lasts = lasts
+        if self._kept:
+            sentence, kept = self._kept.popitem()
+            self._show(sentence, kept.tone, *kept.answers)
+            self._lasts = kept.lasts
 
     def _show(self, sentence: str, tone: str, *answers: tuple[str, Callable[[], object]]) -> None:
         warn = tone == "warn"
-        self._keep_unread(sentence)
+        self._keep(sentence, answers)
         self._set_buttons(*answers)
         self._since = time.monotonic()
         self._lasts = False
@@ -165,7 +188,7 @@ class MessageStrip(QFrame):
         self.setProperty("tone", tone)
         self.style().unpolish(self)
         self.style().polish(self)
-        if warn:
+        if warn or answers:
             self._timer.stop()
         else:
             self._timer.start()
@@ -173,12 +196,15 @@ class MessageStrip(QFrame):
         self.show()
         self.raise_()
 
-    def _keep_unread(self, newer: str) -> None:
-        old = self.text.text()
-        unread = self._warn and not self.isHidden() and time.monotonic() - self._since < INFO_MS / 1000
-        if unread and old != newer and old not in self._unread:
-            self._unread[old] = (self._lasts, self._answers)
-        self._unread.pop(newer, None)
+    def _keep(self, newer: str, answers: _Answers) -> None:
+        """Keep what is shown if it is to come back, unless it is said again or offered anew."""
+        old, tone = self.text.text(), "warn" if self._warn else "info"
+        unread = self._warn and time.monotonic() - self._since < INFO_MS / 1000
+        anew = bool(answers and self._answers) and answers[0][0] == self._answers[0][0]
+        wanted = unread or (self._answers and not anew)
+        if wanted and not self.isHidden() and old != newer and old not in self._kept:
+            self._kept[old] = _Kept(tone, self._answers, self._lasts)
+        self._kept.pop(newer, None)
 
     @Slot(bool)
     def set_at_top(self, on: bool) -> None:

@@ -6,9 +6,6 @@ it was found while one works down it: where a change would move rows, a line at 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 from PySide6.QtCore import QPoint, Qt, QTimer, Slot
 from PySide6.QtWidgets import (
     QApplication,
@@ -36,7 +33,6 @@ from sce_desktop.controllers.queries import (
 )
 from sce_desktop.controllers.scoring import Scorer
 from sce_desktop.controllers.workspace import Workspace
-from sce_desktop.core.arrays import ManyRows
 from sce_desktop.core.i18n import _
 from sce_desktop.core.query import RowOrder, RowQuery, RowState
 from sce_desktop.core.scored import other_runs
@@ -48,12 +44,13 @@ from sce_desktop.ui.rows.column_widths import own_name, own_widths
 from sce_desktop.ui.rows.filter_words import why_empty
 from sce_desktop.ui.rows.row_actions import RowActions
 from sce_desktop.ui.rows.row_keys import takes_text
+from sce_desktop.ui.rows.row_walk import RowWalk
 from sce_desktop.ui.rows.rows_model import Column, RowsModel
-from sce_desktop.ui.rows.rows_table import MOST_SELECTED, RowsTable
+from sce_desktop.ui.rows.rows_selection import RowsSelection
+from sce_desktop.ui.rows.rows_table import RowsTable
 from sce_desktop.ui.rows.table_looks import WIDTHS, add_table_looks, view_button
 
 SLOW_MS = 200  # from then on a hint says what takes so long: laying the table out for it takes time too
-LOOKED_AHEAD = 100, 5_000  # rows that a key looks at for the next one without an answer: nearly always near
 _SHOWN_IF: dict[int, str] = {Column.CELLS: "label_cells", Column.FINAL: "final_column"}  # settings
 
 
@@ -80,12 +77,12 @@ class RowsView(QWidget):
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
         self._searching = False  # for rows, in a worker
-        self._wanted: int | None = None  # the row to go to when all rows have their places
-        self._keep_place = 0  # where the current row was before the list was found again
         self._highest = 0  # number of a row of the project, as far as it is known
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
+        self.walk = RowWalk(workspace, navigation, self.model, self.table, self)
+        self.selection = RowsSelection(navigation, self.model, self.table, self)
         self.columns = ColumnActions(workspace, navigation, preferences, self.table, self)
         self.actions_menu = RowActions(workspace, navigation, edits, messages, self)
         self.empty = QLabel(alignment=Qt.AlignmentFlag.AlignCenter, wordWrap=True)
@@ -130,26 +127,26 @@ class RowsView(QWidget):
 
     def _connect(self) -> None:
         table = self.table
+        table.scrolled.connect(self._navigation.answering.begin)  # a frame is an answer as a key's is
         table.scrolled.connect(self._visible_soon.start)
         table.scrolled.connect(lambda: self.model.read_ahead(*self.table.shown_places()))
-        table.rowChosen.connect(self._on_chosen)
+        table.rowChosen.connect(self.walk.choose)
         table.header.sectionClicked.connect(self._sort)
         table.menuAsked.connect(self._show_menu)
         self._navigation.ownColumnsChanged.connect(self._apply_settings)
-        table.selectionModel().selectionChanged.connect(self._emit_selected)
         self.model.idsChanged.connect(self._on_ids)
         self.model.completed.connect(self._on_completed)
         self.model.searching.connect(self._on_searching)
         self.model.aged.connect(self._on_aged)
         self.model.dataChanged.connect(self._show_state)
         self.model.columnsInserted.connect(self._apply_settings)
-        self._navigation.stepAsked.connect(self._step)
-        self._navigation.nextAsked.connect(self._go_on)
+        self._navigation.stepAsked.connect(self.walk.step)
+        self._navigation.nextAsked.connect(self.walk.go_on)
         self._navigation.queryFailed.connect(self._on_failed)
         self._workspace.projectOpened.connect(self._mark_hits)
         self._navigation.rowsFocusAsked.connect(self.table.setFocus)
-        self._navigation.rowAsked.connect(self._show_row_id)
-        self._navigation.currentRowChanged.connect(self._follow_current)
+        self._navigation.rowAsked.connect(self.walk.show_row)
+        self._navigation.currentRowChanged.connect(self.walk.follow)
         self._workspace.labelsChanged.connect(self._on_labels)
         self._workspace.projectOpened.connect(self._on_rows)
         self._workspace.rowsChanged.connect(self._on_rows)
@@ -182,7 +179,8 @@ class RowsView(QWidget):
     def _on_ids(self) -> None:
         """Stay at the row, or at its place where it is gone; the first time at the top."""
         self._navigation.answering.begin()  # until they are painted: work beside it would hold that up
-        self._aged, self._problem, self._wanted = False, "", None
+        self._aged, self._problem = False, ""
+        self.walk.start_over()
         ids = self.model.ids
         query = self._navigation.query
         self._mark_hits()  # not before: the rows that were there would be painted for nothing
@@ -194,7 +192,7 @@ class RowsView(QWidget):
             self.columns.learn_kind(own)
         self._make_room()
         self._navigation.rows_found(len(ids) if self.model.counted else None)
-        self._emit_selected()  # a reset of the list drops the selection without a signal
+        self.selection.tell()
         self._show_state()
         if not len(ids):
             self._answered = None
@@ -204,12 +202,11 @@ class RowsView(QWidget):
         if starts_over(query, self._answered):
             place = self.model.start
         if place is None:
-            place = min(self._keep_place, len(ids) - 1) if self._answered == query else 0
+            place = min(self.walk.kept_place, len(ids) - 1) if self._answered == query else 0
         if self._answered is None and self._workspace.labels and not takes_text(QApplication.focusWidget()):
             self.table.setFocus()  # where the keys that decide work
         self._answered = self._navigation.query
-        self.table.choose(place)
-        self._choose_row(place)
+        self.walk.go_to(place)
         self._visible_soon.start()
 
     @Slot()
@@ -233,16 +230,6 @@ class RowsView(QWidget):
         self._problem = problem
         self._show_state()
 
-    @Slot(object)
-    def _on_chosen(self, place: int) -> None:
-        self._choose_row(place)
-
-    def _choose_row(self, place: int) -> None:
-        if 0 <= place < len(self.model.ids):
-            self._keep_place = place
-            if row_id := int(self.model.ids[place]):  # else it is not known yet: see `_on_completed`
-                self._navigation.set_current_row(row_id)
-
     @Slot()
     def _on_completed(self) -> None:
         """Follow where the user has gone before the rows there were known."""
@@ -251,93 +238,9 @@ class RowsView(QWidget):
         if not len(self.model.ids):
             return
         self._make_room()
-        if self.table.currentIndex().row() < 0:  # there was none yet
-            self.table.choose(0)
-        place = self.model.place_of(self._wanted) if self._wanted is not None else None
-        self._wanted = None
-        if place is not None:
-            self.table.choose(place)
-        self._choose_row(self.table.currentIndex().row())
-        self._emit_selected()
+        self.walk.catch_up()
+        self.selection.tell()
         self._visible_soon.start()
-
-    @Slot(object)
-    def _follow_current(self, row_id: int | None) -> None:
-        place = self.model.place_of(row_id)
-        if place is None or place == self.table.currentIndex().row():
-            return
-        if row_id in self._navigation.selected:  # as after an undo: the others stay selected with it
-            self.table.go_within(place)
-        else:
-            self.table.choose(place)
-
-    @Slot(object)
-    def _step(self, rows: int) -> None:
-        """Go to a neighbour of the current row; at an end stay there."""
-        count = len(self.model.ids)
-        if not count:
-            return
-        here = self.model.place_of(self._navigation.current_row)
-        place = self._keep_place if here is None else here + rows
-        place = min(max(place, 0), count - 1)
-        self.table.choose(place, step_down=rows > 0)
-        self._choose_row(place)
-
-    @Slot(object)
-    def _go_on(self, labelling: bool) -> None:
-        """Go to the next row; who is ``labelling``, and not correcting, to the next one without an answer.
-
-        Where there is none, and where one corrects, rows without text are passed over as far as they are
-        read: they get no label.
-        """
-        here = self.model.place_of(self._navigation.current_row)
-        project, steps = self._workspace.project, 1
-        if labelling and here is not None and project is not None:
-            for ahead in LOOKED_AHEAD:
-                below = self.model.ids[here + 1 : here + 1 + ahead]
-                found = project.first_open(below)
-                if found is not None:
-                    self._step(int(np.argmax(below == found)) + 1)
-                    return
-        while here is not None and here + steps < len(self.model.ids):
-            row = self.model.row_at(here + steps)
-            if row is None or not row.blank:
-                break
-            steps += 1
-        self._step(steps)
-
-    @Slot(object)
-    def _show_row_id(self, row_id: int) -> None:
-        """Go to a row; where the filters hide it they are cleared."""
-        self._navigation.set_current_row(row_id)
-        if self.model.place_of(row_id) is None:
-            if not self.model.whole:
-                self._wanted = row_id
-                return
-            self._navigation.set_query(without_filters(self._navigation.query))
-
-    @Slot()
-    def _emit_selected(self) -> None:
-        unknown = self._selects_unknown(self.table.selected_stretches())
-        self._navigation.set_selected(self._selected_ids(), unknown=unknown)
-
-    def _selects_unknown(self, stretches: Sequence[range]) -> bool:
-        """Whether several rows are selected and the last one is still being found."""
-        if self.model.whole or sum(map(len, stretches)) < 2:
-            return False
-        if not self.model.counted and stretches[-1].stop == len(self.model.ids):
-            return True  # everything, and nobody knows yet what that is
-        return not self.model.ids[stretches[-1].stop - 1]
-
-    def _selected_ids(self) -> Sequence[int]:
-        """The ids of the selected rows, none before all are known; those of very many stay in their array."""
-        stretches = self.table.selected_stretches()
-        if self._selects_unknown(stretches):
-            return ()
-        parts = [self.model.ids[stretch.start : stretch.stop] for stretch in stretches]
-        if sum(map(len, parts)) <= MOST_SELECTED:
-            return [row_id for part in parts for row_id in part.tolist() if row_id]
-        return ManyRows(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     @Slot()
     def _emit_visible(self) -> None:
@@ -461,7 +364,7 @@ class RowsView(QWidget):
 
     @Slot(object)
     def _show_menu(self, at: QPoint) -> None:
-        ids = self._selected_ids()
+        ids = self.selection.ids()
         if not ids:
             return
         menu = self.actions_menu.menu(ids)

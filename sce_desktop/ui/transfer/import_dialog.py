@@ -137,10 +137,11 @@ class ImportDialog(ProjectDialog):
         set_role(self.problem, "warn")
         right = QVBoxLayout()
         right.setSpacing(px(SPACE_M))
+        right.addWidget(self.doubts)  # above: what counting finds takes its room from the preview alone
         right.addWidget(self.table, 1)
         right.addWidget(self.unread, 1)
-        right.addWidget(self.doubts)
         right.addWidget(self.facts)
+        right.addWidget(self.columns.counted)
 
         middle = QHBoxLayout()
         middle.setSpacing(px(SPACE_L))
@@ -210,12 +211,18 @@ class ImportDialog(ProjectDialog):
         self.import_button.setEnabled(self.reader.look is not None and not obstacle)
         scan = self.reader.scan
         some = scan.rows if scan is not None and not self.reader.failure else 0
-        if self.target.append:
-            text = ngettext("Add {count} row", "Add {count} rows", some) if some else _("Add")
-        else:
-            text = ngettext("Import {count} row", "Import {count} rows", some) if some else _("Import")
-        self.import_button.setText(text)
+        estimated = 0
+        if self.reader.look is not None:
+            estimated = self.reader.look.preview.estimated_rows or len(self.reader.look.preview.rows)
+        self.import_button.setText(self._import_words(estimated))
+        self.import_button.setMinimumWidth(self.import_button.sizeHint().width())  # with the count to come
+        self.import_button.setText(self._import_words(some))
         self.import_button.setAccessibleName(self.import_button.text())
+
+    def _import_words(self, rows: int) -> str:
+        if self.target.append:
+            return ngettext("Add {count} row", "Add {count} rows", rows) if rows else _("Add")
+        return ngettext("Import {count} row", "Import {count} rows", rows) if rows else _("Import")
 
     # --- looking and counting ------------------------------------------------------------------------------
 

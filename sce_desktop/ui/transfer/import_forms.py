@@ -95,10 +95,17 @@ class ColumnsForm(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(px(SPACE_S))
         above: tuple[QWidget, ...] = (text_words, self.text_list, self.joined)
-        label = (self.label_words, self.label_column, self.use, self.use_words, self.several)
-        below: tuple[QWidget, ...] = (self.take_back, *label, self.merge, self.alike)
-        for widget in (*above, *below):
+        label = (self.label_words, self.label_column, self.use, self.use_words)
+        for widget in (*above, self.take_back, *label):
             layout.addWidget(widget)
+        # What is offered once the rows are counted has another place: the user is choosing here by then.
+        self.counted = QWidget()
+        self.counted.setAccessibleName(_("Existing label"))
+        last = QVBoxLayout(self.counted)
+        last.setContentsMargins(0, 0, 0, 0)
+        last.setSpacing(px(SPACE_S))
+        for widget in (self.several, self.merge, self.alike):
+            last.addWidget(widget)
         self.clear()
 
     @property
@@ -235,6 +242,7 @@ class ColumnsForm(QWidget):
             self.alike.setToolTip("\n".join(quoted_names(group, len(group)) for group in alike[:40]))
         else:
             self.merge.setChecked(False)
+        self.counted.setVisible(bool(alike) or not self.several.isHidden())
 
     def _show_label(self) -> None:
         shown = bool(self._columns)

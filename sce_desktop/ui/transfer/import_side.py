@@ -31,7 +31,7 @@ class ImportSide(QScrollArea):
                 form.addSpacing(px(SPACE_S))
             for widget in group:
                 form.addWidget(widget)
-        form.addStretch()
+        form.addStretch(1)  # else the columns take some of what is over, and move when there is less of it
         for widget in (self, self._inside):
             widget.setAccessibleName(_("Import settings"))
         self.setWidgetResizable(True)
@@ -39,6 +39,8 @@ class ImportSide(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFixedWidth(px(_WIDTH))
+        bar = self.verticalScrollBar().sizeHint().width()
+        self._inside.setMaximumWidth(px(_WIDTH) - bar)  # its place is kept: nothing is narrower once it comes
         self.setWidget(self._inside)
         self._inside.installEventFilter(self)
         for chooser in (columns.label_column, columns.use):

@@ -6,6 +6,7 @@ What it shows lives in panels, what it does in `controllers`; here are only the 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSettings, Qt, QTimer, Slot
@@ -26,6 +27,7 @@ from PySide6.QtWidgets import (
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.queries import has_filters
 from sce_desktop.controllers.recent import RecentProjects
+from sce_desktop.controllers.start_review import START
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.focus.focus_view import FocusView
 from sce_desktop.ui.kit.appearance import Theme
@@ -158,7 +160,7 @@ class MainWindow(QMainWindow):
         controllers.workspace.versionsChanged.connect(
             self.strip.end_offer
         )  # offers go back to a version, but for this:
-        controllers.review.over.connect(self.strip.end_offer)
+        controllers.review.over.connect(partial(self.strip.end_offer_to, START))
         controllers.navigation.panelAsked.connect(self.show_panel)
         controllers.navigation.guideAsked.connect(self.help_commands.show_guide)
         controllers.workspace.projectOpened.connect(self._on_opened)

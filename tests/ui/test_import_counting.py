@@ -1,0 +1,57 @@
+"""What happens in the import dialog while the rows are counted: the user is choosing by then."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import QPoint, QRect
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.tasks.tables import scan
+from sce_desktop.ui.transfer.import_dialog import ImportDialog
+from tests.ui.accessible import stops
+from tests.ui.import_bench import choose, parcels_fixture, settle, show  # noqa: F401
+
+
+def controls(dialog: ImportDialog) -> dict[QWidget, QRect]:
+    """Where what can be chosen or pressed lies; the preview is looked at."""
+    return {
+        widget: QRect(widget.mapTo(dialog, QPoint(0, 0)), widget.size())
+        for widget in stops(dialog)
+        if widget is not dialog.table.preview and not dialog.table.isAncestorOf(widget)
+    }
+
+
+@pytest.mark.parametrize("labels", [True, False])
+def test_no_control_moves_when_the_rows_are_counted(
+    qtbot: QtBot, controllers: Controllers, parcels: Path, monkeypatch: pytest.MonkeyPatch, labels: bool
+) -> None:
+    go_on, real = threading.Event(), scan.scan_table
+
+    def slow(*args: Any, **keywords: Any) -> Any:
+        go_on.wait(60)
+        return real(*args, **keywords)
+
+    monkeypatch.setattr(scan, "scan_table", slow)
+    dialog = show(qtbot, controllers, parcels, wait=False)
+    try:
+        qtbot.waitUntil(lambda: dialog.reader.count_job is not None)
+        choose(dialog.columns.label_column, 2 if labels else None)
+        qtbot.wait(50)
+        before = controls(dialog)
+    finally:
+        go_on.set()
+    settle(qtbot, dialog)
+    QApplication.processEvents()
+    qtbot.wait(50)
+    after = controls(dialog)
+    assert dialog.columns.merge.isVisible() is labels
+    assert dialog.import_button.text() == "Import 5 rows"
+    assert {widget.accessibleName(): after[widget] for widget in before} == {
+        widget.accessibleName(): before[widget] for widget in before
+    }
