@@ -1,51 +1,22 @@
-"""Projects come and go whole, edits are told, work stops before a project closes."""
+"""Projects come and go whole, and work stops before a project closes."""
 
 from __future__ import annotations
 
 import sqlite3
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from sce_desktop.controllers import takeover, work
+from sce_desktop.controllers import takeover
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.controllers.jobs import JobState
-from sce_desktop.core.annotations import Decision, Label, Origin
-from sce_desktop.core.choices import ExportChoices, ImportChoices
-from sce_desktop.core.colours import FIRST_COLOURS
-from sce_desktop.core.errors import UserError
-from sce_desktop.core.progress import Progress
-from sce_desktop.core.query import RowQuery, RowState
-from sce_desktop.core.tables import TableOptions
+from sce_desktop.core.annotations import Decision, Label
+from sce_desktop.core.query import RowQuery
 from sce_desktop.store.project import Project
 from tests.ui.conftest import MakeProject
-
-LABELS = ("Late", "Damaged", "Praise")
-
-
-def open_in(qtbot: QtBot, controllers: Controllers, path: Path) -> Project:
-    with qtbot.waitSignal(controllers.workspace.projectOpened):
-        controllers.projects.open_project(path)
-    assert controllers.workspace.project is not None
-    return controllers.workspace.project
-
-
-def told(controllers: Controllers) -> list[tuple[str, str]]:
-    heard: list[tuple[str, str]] = []
-    controllers.messages.notified.connect(lambda sentence, tone: heard.append((tone, sentence)))
-    return heard
-
-
-def endless(project: Project, *, progress: Progress) -> None:
-    while True:
-        progress.check()
-        threading.Event().wait(0.002)
-
-
-# --- projects ----------------------------------------------------------------------------------------------
+from tests.ui.projects_bench import LABELS, endless, open_in, told
 
 
 def test_open_and_close(qtbot: QtBot, controllers: Controllers, make_project: MakeProject) -> None:
@@ -259,210 +230,3 @@ def test_copy_is_a_project(
         pass
     with Project.open(copy) as project:
         assert project.row_count() == 5
-
-
-# --- tables ------------------------------------------------------------------------------------------------
-
-
-def table(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "in.csv"
-    path.write_text(text, encoding="utf-8")
-    return path
-
-
-def test_import_makes_and_opens_a_project(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
-    path = table(tmp_path, "id,text,gold\n1,late,Late\n2,broken,Late\n3,kind,Praise\n4,,\n")
-    controllers.preferences.settings["projects_folder"] = str(tmp_path / "projects")
-    choices = ImportChoices(path, TableOptions(), text_columns=(1,), label_column=2)
-    heard = told(controllers)
-    with qtbot.waitSignal(controllers.workspace.projectOpened):
-        controllers.projects.import_table(choices)
-    assert [tone for tone, _ in heard] == ["info"]
-    assert "1 row has no text" in heard[0][1]
-    project = controllers.workspace.project
-    assert project is not None
-    assert project.path == tmp_path / "projects" / "in.sce"
-    assert [label.name for label in controllers.workspace.labels] == ["Late", "Praise"]
-    ids = project.row_ids()
-    annotations = project.annotations(ids)
-    late, praise = (label.id for label in controllers.workspace.labels)
-    assert [annotations[i].label_ids if i in annotations else () for i in ids.tolist()] == [
-        (late,),
-        (late,),
-        (praise,),
-        (),
-    ]
-    assert {annotation.origin for annotation in annotations.values()} == {Origin.IMPORTED}
-    assert [row.cells[2] for row in project.rows(ids)] == ["Late", "Late", "Praise", ""]
-
-
-def test_import_of_the_same_table_again_takes_a_free_name(tmp_path: Path) -> None:
-    (tmp_path / "in.sce").write_bytes(b"")
-    (tmp_path / "in 2.sce").write_bytes(b"")
-    assert work.free_path(tmp_path, "in") == tmp_path / "in 3.sce"
-
-
-def test_failed_import_leaves_nothing(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
-    folder = tmp_path / "projects"
-    controllers.preferences.settings["projects_folder"] = str(folder)
-    heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.notified):
-        controllers.projects.import_table(
-            ImportChoices(table(tmp_path, "text\na\n"), TableOptions(encoding="none"), text_columns=(0,))
-        )
-    assert heard[0][0] == "warn"
-    assert list(folder.iterdir()) == []
-
-
-def test_folder_that_cannot_be_made_is_reported(
-    qtbot: QtBot, controllers: Controllers, tmp_path: Path
-) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    controllers.preferences.settings["projects_folder"] = str(tmp_path / "file" / "projects")
-    heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.notified):
-        controllers.projects.import_table(
-            ImportChoices(table(tmp_path, "text\na\n"), TableOptions(), text_columns=(0,))
-        )
-    assert heard[0][0] == "warn"
-    assert "choose another" in heard[0][1]
-
-
-def test_append_adds_rows_and_tells(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
-) -> None:
-    project = open_in(qtbot, controllers, make_project(labels=LABELS))
-    path = table(tmp_path, "ref,text\n9,one more\n")
-    with qtbot.waitSignals([controllers.workspace.rowsChanged, controllers.workspace.countsChanged]):
-        controllers.projects.import_table(ImportChoices(path, TableOptions(), text_columns=(1,), append=True))
-    assert project.row_count() == 6
-    assert tuple(label.name for label in controllers.workspace.labels) == LABELS
-
-
-def test_append_of_other_columns_is_refused(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
-) -> None:
-    project = open_in(qtbot, controllers, make_project())
-    heard = told(controllers)
-    with qtbot.waitSignal(controllers.messages.notified):
-        controllers.projects.import_table(
-            ImportChoices(table(tmp_path, "other\nx\n"), TableOptions(), text_columns=(0,), append=True)
-        )
-    assert heard[0][0] == "warn"
-    assert project.row_count() == 5
-
-
-def test_export_writes_and_says_how_many(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, tmp_path: Path
-) -> None:
-    open_in(qtbot, controllers, make_project(labels=LABELS))
-    heard = told(controllers)
-    job = controllers.projects.export_table(ExportChoices(tmp_path / "out.csv"))
-    assert job is not None
-    with qtbot.waitSignal(job.finished) as finished:
-        pass
-    assert finished.args == [5]
-    assert heard == [("info", f"5 rows were written to {tmp_path / 'out.csv'}.")]
-    lines = (tmp_path / "out.csv").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 6
-    assert lines[0].startswith("ref,text,label")
-
-
-def test_preview_fails_to_the_caller_alone(qtbot: QtBot, controllers: Controllers, tmp_path: Path) -> None:
-    heard = told(controllers)
-    job = controllers.projects.preview(tmp_path / "missing.csv")
-    with qtbot.waitSignal(job.failed) as failed:
-        pass
-    assert isinstance(failed.args[0], UserError)
-    assert heard == []
-
-
-# --- edits -------------------------------------------------------------------------------------------------
-
-
-def test_labels_get_colours_that_stay(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
-) -> None:
-    open_in(qtbot, controllers, make_project())
-    with qtbot.waitSignal(controllers.workspace.labelsChanged):
-        assert controllers.edits.set_labels(
-            [Label("Late"), Label("Damaged", colour=FIRST_COLOURS[0]), Label("Praise")]
-        )
-    assert [label.colour for label in controllers.workspace.labels] == [
-        FIRST_COLOURS[1],
-        FIRST_COLOURS[0],
-        FIRST_COLOURS[2],
-    ]
-    assert all(label.id is not None for label in controllers.workspace.labels)
-    with qtbot.waitSignal(controllers.workspace.labelsChanged):
-        controllers.edits.set_labels(controllers.workspace.labels[1:])
-    assert [label.colour for label in controllers.workspace.labels] == [FIRST_COLOURS[0], FIRST_COLOURS[2]]
-
-
-def test_same_labels_again_change_nothing(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
-) -> None:
-    open_in(qtbot, controllers, make_project())
-    controllers.edits.set_labels([Label("Late"), Label("Damaged")])
-    with qtbot.assertNotEmitted(controllers.workspace.labelsChanged):
-        assert controllers.edits.set_labels(controllers.workspace.labels)
-
-
-def test_two_equal_labels_are_refused_in_place(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
-) -> None:
-    open_in(qtbot, controllers, make_project(labels=LABELS))
-    heard = told(controllers)
-    assert not controllers.edits.set_labels([Label("Late"), Label("Late")])
-    assert heard[0][0] == "warn"
-    assert tuple(label.name for label in controllers.workspace.labels) == LABELS
-
-
-def test_decisions_and_marks_are_reported_and_counted(
-    qtbot: QtBot, controllers: Controllers, make_project: MakeProject
-) -> None:
-    project = open_in(qtbot, controllers, make_project(labels=LABELS))
-    late = controllers.workspace.labels[0].id
-    assert late is not None
-    with qtbot.waitSignal(controllers.workspace.annotationsChanged) as changed:
-        assert controllers.edits.decide([1, 2], Decision.LABEL, [late])
-    assert changed.args == [[1, 2]]
-    assert project.annotations([1])[1].queue == "file"
-    qtbot.waitUntil(
-        lambda: controllers.workspace.counts is not None and controllers.workspace.counts.labelled == 2
-    )
-    assert controllers.workspace.counts is not None
-    assert controllers.workspace.counts.labels[late] == 2
-    assert controllers.edits.clear_decision([2])
-    assert controllers.edits.set_marks([4], flag=True, note="look again")
-    assert project.marks([4])[4].note == "look again"
-    qtbot.waitUntil(
-        lambda: (
-            controllers.workspace.counts is not None
-            and controllers.workspace.counts.states[RowState.FLAGGED] == 1
-        )
-    )
-    assert controllers.workspace.counts.labelled == 1
-
-
-def test_edit_without_a_project_does_nothing(controllers: Controllers) -> None:
-    assert not controllers.edits.decide([1], Decision.NONE)
-    assert not controllers.edits.set_labels([Label("a")])
-    assert controllers.projects.save_copy(Path("x")) is None
-    assert controllers.scorer.score() is None
-
-
-def test_query_and_row_are_reported_once(qtbot: QtBot, controllers: Controllers) -> None:
-    with qtbot.waitSignal(controllers.navigation.queryChanged):
-        controllers.navigation.set_query(RowQuery(search="late"))
-    with qtbot.assertNotEmitted(controllers.navigation.queryChanged):
-        controllers.navigation.set_query(RowQuery(search="late"))
-    with qtbot.waitSignal(controllers.navigation.currentRowChanged):
-        controllers.navigation.set_current_row(3)
-    with qtbot.assertNotEmitted(controllers.navigation.currentRowChanged):
-        controllers.navigation.set_current_row(3)
-
-
-def test_setting_is_written(controllers: Controllers) -> None:
-    controllers.preferences.change_setting("theme", "dark")
-    assert '"theme": "dark"' in controllers.preferences.settings.file.read_text(encoding="utf-8")

@@ -30,7 +30,7 @@ from sce_desktop.ui.rows.purge_dialog import (
 )
 from sce_desktop.ui.window.main_window import MainWindow
 from tests.ui.conftest import MakeProject
-from tests.ui.test_projects import open_in, told
+from tests.ui.projects_bench import open_in, told
 
 
 @pytest.fixture
