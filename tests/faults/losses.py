@@ -167,11 +167,16 @@ def record(place: Path, library: Path) -> list[Recording]:
 
 
 def check_cuts(recording: Recording, cuts: int, seed: int, place: Path) -> Losses:
-    """Lose power at so many moments, drawn with ``seed``, and return what was found."""
+    """Lose power at so many moments, drawn with ``seed``, and return what was found.
+
+    The last one is the end, when all has been acknowledged: few draws may all be before the first time.
+    """
     losses = Losses()
     for number in range(cuts):
         draw = random.Random(f"{recording.name} {seed} {number}")
         journal, at = draw.random() < 0.5, draw.randint(0, len(recording.events))
+        if number == cuts - 1:
+            at = len(recording.events)
         disk = power.Disk(recording.base, recording.folder)
         told = []
         for event in recording.events[:at]:
