@@ -17,6 +17,7 @@ import importlib.util
 import os
 import pty
 import random
+import re
 import select
 import shutil
 import signal
@@ -46,6 +47,8 @@ ENDS: dict[str, int] = {
 }
 _OWN = ("home", "home/cache", "home/cache/temporary", "home/data", "home/data/models", "said")
 _SHARED = ("home/log", "home/cache/vectors.sqlite", "home/cache/sha256.json")
+_PROBE = re.compile(r"tmp/[a-z0-9_]{8}")
+"""By which Python's tempfile finds out whether it can write there, and which it removes at once."""
 _OPEN = ("-wal", "-shm", "-journal")
 """Of a project: what was being written when we were killed, and goes on, or is taken back, at its opening."""
 
@@ -280,7 +283,7 @@ class Harness:
             models = place.home / "data" / "models"
             extra |= {f"models/{path.name}" for path in models.glob(".*")}
         if opened:
-            extra = {path for path in extra if not path.endswith(_OPEN)}
+            extra = {path for path in extra if not path.endswith(_OPEN) and not _PROBE.fullmatch(path)}
         return extra
 
 

@@ -397,8 +397,11 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 
 def test_a_workbook_is_stopped_while_it_is_closed(tmp_path: Path) -> None:
-    """Rows are copied and compressed when all are there; whenever that is stopped nothing is left."""
-    rows = [[f"text {number}", number / 7] for number in range(3000)]
+    """Rows are copied and compressed when all are there; whenever that is stopped nothing is left.
+
+    Nor does Python say that an object could not be closed, which would fail this test.
+    """
+    rows = [[f"text {number}", number / 7] for number in range(1000)]
     path = tmp_path / "table.xlsx"
 
     class Stops(SilentProgress):
@@ -415,7 +418,7 @@ def test_a_workbook_is_stopped_while_it_is_closed(tmp_path: Path) -> None:
     write_table(path, ["a", "b"], [rows], legend=[("a", "b")], about=["about"], progress=whole)
     path.unlink()
     assert whole.looks > 3 + len(rows) // 100
-    for at in (1, len(rows) // 100, len(rows) // 100 + 4, whole.looks // 2, whole.looks - 1, whole.looks):
+    for at in range(1, whole.looks + 1):
         with pytest.raises(Cancelled):
             write_table(path, ["a", "b"], [rows], legend=[("a", "b")], about=["about"], progress=Stops(at))
         assert not list(tmp_path.iterdir())

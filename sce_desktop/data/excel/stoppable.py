@@ -45,38 +45,44 @@ def sheet_class(check: Check) -> type[Worksheet]:
 class StoppableFile(io.BufferedWriter):
     """A new file whose ``write`` raises what ``check`` raises, once: what is written afterwards is dropped.
 
-    The zip file that writes to it is closed whenever its object goes, and would write its end then.
+    The zip file that writes to it is closed whenever its object goes, and would write its end then. It counts
+    with the places that it is told, so they go on as if everything were written.
     """
 
     def __init__(self, path: Path, check: Check) -> None:
         super().__init__(io.FileIO(path, "w"), 1 << 16)
         self._check = check
-        self._stopped = False
+        self._dropped: int | None = None  # where the next piece would be, once pieces are dropped
 
     def stop(self) -> None:
         """Drop what is written from here on."""
-        self._stopped = True
+        if self._dropped is None:
+            self._dropped = super().tell()
 
     def write(self, data: Any) -> int:
         """Write ``data``."""
-        if self._stopped:
-            return len(data)
-        try:
-            self._check()
-        except BaseException:
-            self.stop()
-            raise
-        return super().write(data)
+        if self._dropped is None:
+            try:
+                self._check()
+            except BaseException:
+                self.stop()
+                raise
+            return super().write(data)
+        self._dropped += len(data)
+        return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """Go to a place."""
-        return 0 if self._stopped else super().seek(offset, whence)
+        """Go to a place; once pieces are dropped, from the beginning alone."""
+        if self._dropped is None:
+            return super().seek(offset, whence)
+        self._dropped = offset
+        return offset
 
     def tell(self) -> int:
         """Return the place."""
-        return 0 if self._stopped else super().tell()
+        return super().tell() if self._dropped is None else self._dropped
 
     def flush(self) -> None:
         """Hand over what is held."""
-        if not self._stopped:
+        if self._dropped is None:
             super().flush()
