@@ -17,7 +17,7 @@ from sce_desktop.ui.kit.flow_layout import FlowLayout
 from sce_desktop.ui.rows.filter_bar import FilterBar
 from tests.ui.conftest import MakeProject
 from tests.ui.filter_bar_bench import bar_fixture, entries, opened_fixture  # noqa: F401
-from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, settle
+from tests.ui.panels import LABELS, TEXTS, give_scores, open_in, score_no_edits, settle
 
 
 def test_chips_go_to_a_second_line_where_there_is_no_room(qtbot: QtBot) -> None:
@@ -117,7 +117,9 @@ def test_the_rows_stay_where_they_are_when_a_chip_finds_room_on_the_line(
 def test_the_bar_is_laid_out_where_what_it_says_changes(
     qtbot: QtBot, controllers: Controllers, opened: FilterBar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    score_no_edits(controllers)  # new runs are said, too
     qtbot.waitUntil(lambda: opened.disagree.text().endswith("isagree 1"))
+    settle(qtbot, controllers)
     laid_out: list[str] = []
     needed = FilterBar._needed
 
