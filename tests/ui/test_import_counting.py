@@ -27,10 +27,19 @@ def controls(dialog: ImportDialog) -> dict[QWidget, QRect]:
     }
 
 
+@pytest.mark.parametrize("more", [0, 3])
 @pytest.mark.parametrize("labels", [True, False])
 def test_no_control_moves_when_the_rows_are_counted(
-    qtbot: QtBot, controllers: Controllers, parcels: Path, monkeypatch: pytest.MonkeyPatch, labels: bool
+    qtbot: QtBot,
+    controllers: Controllers,
+    parcels: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    labels: bool,
+    more: int,
 ) -> None:
+    lines = parcels.read_text(encoding="utf-8").splitlines()
+    own = [";".join([line, *("own" for _ in range(more))]) for line in lines]
+    parcels.write_text("\n".join(own), encoding="utf-8")
     go_on, real = threading.Event(), scan.scan_table
 
     def slow(*args: Any, **keywords: Any) -> Any:

@@ -119,7 +119,7 @@ class ImportDialog(ProjectDialog):
         self._forms = (heading(_("Format")), self.reading, heading(_("Columns")), self.columns)
         self._model_heading = heading(_("Model"))
         groups = ([self.target], self._forms[:2], self._forms[2:], [self._model_heading, self.scored_by])
-        self.side = ImportSide(groups, self.columns)
+        self.side = ImportSide(groups, self.columns, self.scored_by)
         self._show_forms(False)
 
         self.table = PreviewTable()
