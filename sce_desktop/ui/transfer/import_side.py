@@ -43,8 +43,6 @@ class ImportSide(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFixedWidth(px(_WIDTH))
-        bar = self.verticalScrollBar().sizeHint().width()
-        self._inside.setMaximumWidth(px(_WIDTH) - bar)  # its place is kept: nothing is narrower once it comes
         self.setWidget(self._inside)
         self._inside.installEventFilter(self)
         for chooser in (columns.label_column, columns.use):
@@ -64,7 +62,9 @@ class ImportSide(QScrollArea):
     def _fit(self) -> None:
         layout = self._inside.layout()
         assert layout is not None
-        width = min(self.viewport().width(), self._inside.maximumWidth())
+        bar = self.verticalScrollBar().sizeHint().width()  # its place is kept: nothing gets narrower for it
+        width = self.maximumViewportSize().width() - bar
+        self._inside.setMaximumWidth(width)
         margins = layout.contentsMargins()
         # What comes once the rows are counted has its room from the first: the user is choosing by then.
         to_come = self._scored_by.room_to_come(width - margins.left() - margins.right())
