@@ -33,6 +33,7 @@ class ModelAdvice(QObject):
     """Lives as long as the window."""
 
     changed = Signal()
+    over = Signal(str)  # the offer whose button says this has lost its ground
 
     def __init__(self, workspace: Workspace, scorer: Scorer, messages: Messages) -> None:
         super().__init__(workspace)
@@ -44,6 +45,7 @@ class ModelAdvice(QObject):
         self._reads, self._read_by = READS_ALL, ""
         self._labels: tuple[str, ...] = ()
         self._offered = ""  # the reason that was given with the last offer in this project
+        self._button = ""  # of that offer, as long as it has its ground
         self._job: Job | None = None
         self._soon = QTimer(self, singleShot=True, interval=LOOK_MS)
         self._soon.timeout.connect(self._look)
@@ -58,7 +60,7 @@ class ModelAdvice(QObject):
         """Forget the project of before."""
         drop(self._job)
         self._job = self._choice = None
-        self._offered = ""
+        self._offered = self._button = ""
         self._labels = self._names()
         self._show()
         if self._workspace.project is not None:
@@ -100,6 +102,9 @@ class ModelAdvice(QObject):
     def _on_found(self, model: str, choice: Choice, reads: Reads) -> None:
         self._choice, self._reads, self._read_by = choice, reads, model
         self._show()
+        if self._button and not self.warning:  # another model or other labels were chosen
+            self.over.emit(self._button)
+            self._button = ""
         self._offer()
 
     def _show(self) -> None:
@@ -142,8 +147,5 @@ class ModelAdvice(QObject):
         if not useful or self._scorer.kept.chosen or choice.reason == self._offered:
             return
         self._offered = choice.reason
-        self._messages.offer(
-            choice.reason,
-            _("Use {model}", model=choice.model),
-            lambda: self._scorer.set_model(choice.model),
-        )
+        self._button = _("Use {model}", model=choice.model)
+        self._messages.offer(choice.reason, self._button, lambda: self._scorer.set_model(choice.model))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from sce_desktop.core.i18n import _, number, percent
+from sce_desktop.core.i18n import _, number, percent, right_to_left
 
 _ISOLATE, _END = "\u2068", "\u2069"  # Unicode: FIRST STRONG ISOLATE, POP DIRECTIONAL ISOLATE
 
@@ -48,8 +48,9 @@ def interval_text(ends: tuple[float, float], digits: int = 1) -> str:
 
 
 def isolated(name: str) -> str:
-    """Set a name off in a sentence, so that one from right to left moves no number to its side."""
-    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in name):
+    """Set a name off in a sentence that runs the other way: it moves no number and no quote to its side."""
+    other = ("L",) if right_to_left() else ("R", "AL", "AN")
+    if any(unicodedata.bidirectional(character) in other for character in name):
         return f"{_ISOLATE}{name}{_END}"
     return name
 

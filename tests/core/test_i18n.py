@@ -9,6 +9,7 @@ import pytest
 
 from sce_desktop.core import i18n
 from sce_desktop.core.i18n import _, any_of, listed, ngettext, number, percent
+from sce_desktop.core.text import isolated
 
 
 @pytest.fixture(autouse=True)
@@ -63,3 +64,10 @@ def test_the_language_of_the_system(
 def test_the_made_up_language_keeps_placeholders_and_keys() -> None:
     i18n.set_language(i18n.PSEUDO)
     assert _("&Open {name}…\tCtrl+O", name="x") == "⟦&Opéñ x…····⟧\tCtrl+O"
+
+
+def test_a_name_that_runs_the_other_way_is_set_off(tmp_path: Path) -> None:
+    i18n.set_language("en")
+    assert (isolated("Late"), isolated("سؤال 2")) == ("Late", "\u2068سؤال 2\u2069")
+    i18n.set_language("ar", tmp_path)  # else the count behind a name is drawn before it
+    assert (isolated("Late"), isolated("سؤال 2")) == ("\u2068Late\u2069", "سؤال 2")

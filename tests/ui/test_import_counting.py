@@ -13,6 +13,8 @@ from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
 from sce_desktop.tasks.tables import scan
+from sce_desktop.ui.kit.appearance import Theme
+from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.accessible import stops
 from tests.ui.import_bench import choose, parcels_fixture, settle, show  # noqa: F401
@@ -27,10 +29,19 @@ def controls(dialog: ImportDialog) -> dict[QWidget, QRect]:
     }
 
 
+@pytest.mark.parametrize("more", [0, 3])
 @pytest.mark.parametrize("labels", [True, False])
 def test_no_control_moves_when_the_rows_are_counted(
-    qtbot: QtBot, controllers: Controllers, parcels: Path, monkeypatch: pytest.MonkeyPatch, labels: bool
+    qtbot: QtBot,
+    controllers: Controllers,
+    parcels: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    labels: bool,
+    more: int,
 ) -> None:
+    lines = parcels.read_text(encoding="utf-8").splitlines()
+    own = [";".join([line, *("own" for _ in range(more))]) for line in lines]
+    parcels.write_text("\n".join(own), encoding="utf-8")
     go_on, real = threading.Event(), scan.scan_table
 
     def slow(*args: Any, **keywords: Any) -> Any:
@@ -55,3 +66,16 @@ def test_no_control_moves_when_the_rows_are_counted(
     assert {widget.accessibleName(): after[widget] for widget in before} == {
         widget.accessibleName(): before[widget] for widget in before
     }
+
+
+def test_the_settings_get_no_narrower_when_they_have_to_scroll(
+    qtbot: QtBot, controllers: Controllers, parcels: Path, theme: Theme
+) -> None:
+    dialog = show(qtbot, controllers, parcels)
+    dialog.resize(dialog.width(), px(900))
+    qtbot.waitUntil(lambda: not dialog.side.verticalScrollBar().isVisible())
+    before = dialog.columns.width()
+    dialog.resize(dialog.width(), px(400))
+    qtbot.waitUntil(lambda: dialog.side.verticalScrollBar().isVisible())
+    qtbot.wait(50)
+    assert dialog.columns.width() == before

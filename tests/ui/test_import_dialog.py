@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QAbstractButton, QComboBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QComboBox, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from sce_desktop.controllers.controllers import Controllers
+from sce_desktop.ui.kit.theme import px
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from tests.ui.conftest import MakeProject
 from tests.ui.import_bench import (  # noqa: F401
@@ -271,3 +272,14 @@ def test_what_becomes_of_labels_is_read_without_scrolling(
     qtbot.waitUntil(lambda: side.verticalScrollBar().maximum() > 0)
     choose(columns.use, True)
     qtbot.waitUntil(read)
+
+
+def test_a_long_file_name_makes_the_dialog_no_wider(
+    qtbot: QtBot, controllers: Controllers, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{'survey_' * 30}.csv"
+    path.write_text("ref,text\n1,Two days late\n")
+    dialog = show(qtbot, controllers, path)
+    assert dialog.minimumSizeHint().width() <= px(980)
+    title = next(label for label in dialog.findChildren(QLabel) if label.accessibleName() == "File")
+    assert title.toolTip() == f"{path.name}\n{path}"

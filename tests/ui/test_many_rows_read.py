@@ -162,3 +162,17 @@ def test_what_was_stopped_says_so_and_everything_is_not_selected_before(
         opened.refresh_button.click()
     assert opened.model.counted
     assert opened.hint.text() == ""
+
+
+@pytest.mark.usefixtures("few_tested")
+def test_everything_stays_selected_when_the_rest_is_found(
+    qtbot: QtBot, controllers: Controllers, opened: RowsView
+) -> None:
+    with qtbot.waitSignal(opened.model.idsChanged):
+        controllers.navigation.set_query(RowQuery(search="text 1"))
+    assert not opened.model.counted
+    first = len(opened.model.ids)
+    opened.table.selectAll()
+    qtbot.waitUntil(lambda: opened.model.counted and not opened.model.finder.busy)
+    assert list(controllers.navigation.selected) == opened.model.ids.tolist()
+    assert len(opened.model.ids) > first

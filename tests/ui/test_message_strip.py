@@ -96,6 +96,16 @@ def test_an_offer_to_do_the_same_takes_the_place_of_the_one_before(qtbot: QtBot)
     assert not strip.isVisible()
 
 
+def test_an_offer_does_not_come_back_behind_a_newer_one_to_do_the_same(qtbot: QtBot) -> None:
+    strip = MessageStrip()
+    qtbot.addWidget(strip)
+    strip.show_offer("3 rows have several labels.", "Show in table", bool)
+    strip.show_message("300 rows were written.")
+    strip.show_offer("2 rows have several labels.", "Show in table", bool)
+    strip.close_button.click()
+    assert not strip.isVisible()
+
+
 @pytest.mark.parametrize("way", ["end_offer", "end_project"])
 def test_an_offer_that_was_pushed_away_ends_with_its_ground(qtbot: QtBot, way: str) -> None:
     strip = MessageStrip()

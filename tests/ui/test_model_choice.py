@@ -18,6 +18,7 @@ from sce_desktop.core.languages import READS_ALL, READS_ENGLISH, Reads
 from sce_desktop.core.runs import KeptModel
 from sce_desktop.core.tables import TableOptions
 from sce_desktop.store.project import Project
+from sce_desktop.ui.kit.message_strip import MessageStrip
 from sce_desktop.ui.transfer.import_dialog import ImportDialog
 from sce_desktop.ui.window.run_bar import RunBar
 from tests.ui.conftest import MakeProject
@@ -232,6 +233,24 @@ def test_rows_in_another_language_bring_an_offer_and_no_switch(
     assert controllers.scorer.kept == KeptModel("sce-multi", chosen=True)
     looked_up(qtbot, controllers)
     assert (controllers.advice.warning, len(offers)) == ("", 1)
+
+
+@pytest.mark.usefixtures("multi")
+def test_an_offer_is_over_once_the_model_was_chosen_by_hand(
+    qtbot: QtBot, controllers: Controllers, make_project: MakeProject, offers: Offers
+) -> None:
+    strip = MessageStrip()
+    qtbot.addWidget(strip)
+    controllers.messages.offered.connect(strip.show_offer)
+    controllers.advice.over.connect(strip.end_offer_to)
+    open_in(qtbot, controllers, make_project(texts=GERMAN))
+    looked_up(qtbot, controllers)
+    assert [button for _sentence, button, _use in offers] == ["Use sce-multi"]
+    strip.show_message("300 rows were written.")
+    controllers.scorer.set_model("sce-multi")
+    looked_up(qtbot, controllers)
+    strip.close_button.click()
+    assert not strip.isVisible()
 
 
 @pytest.mark.usefixtures("multi")

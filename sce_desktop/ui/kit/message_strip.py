@@ -205,6 +205,12 @@ class MessageStrip(QFrame):
         if wanted and not self.isHidden() and old != newer and old not in self._kept:
             self._kept[old] = _Kept(tone, self._answers, self._lasts)
         self._kept.pop(newer, None)
+        if answers:  # what offered the same before is about what is no longer so
+            self._kept = {
+                sentence: kept
+                for sentence, kept in self._kept.items()
+                if kept.tone == "warn" or kept.answers[0][0] != answers[0][0]
+            }
 
     @Slot(bool)
     def set_at_top(self, on: bool) -> None:

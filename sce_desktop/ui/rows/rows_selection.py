@@ -23,13 +23,23 @@ class RowsSelection(QObject):
         self._navigation = navigation
         self._model = model
         self._table = table
+        self._everything = False  # is selected, while nobody knows yet what that is
         table.selectionModel().selectionChanged.connect(self.tell)
 
     @Slot()
     def tell(self) -> None:
         """Tell the navigation; a reset of the list drops the selection without a signal."""
-        unknown = self._has_unknown(self._table.selected_stretches())
+        stretches = self._table.selected_stretches()
+        unknown = self._has_unknown(stretches)
+        every = [range(len(self._model.ids))]
+        self._everything = unknown and not self._model.counted and stretches == every
         self._navigation.set_selected(self.ids(), unknown=unknown)
+
+    def catch_up(self) -> None:
+        """Select what was found meanwhile too, where everything is selected; then tell the navigation."""
+        if self._everything and len(self._model.ids):
+            self._table.selectAll()
+        self.tell()
 
     def _has_unknown(self, stretches: Sequence[range]) -> bool:
         """Whether several rows are selected and the last one is still being found."""

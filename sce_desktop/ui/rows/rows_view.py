@@ -239,7 +239,7 @@ class RowsView(QWidget):
             return
         self._make_room()
         self.walk.catch_up()
-        self.selection.tell()
+        self.selection.catch_up()
         self._visible_soon.start()
 
     @Slot()

@@ -26,6 +26,7 @@ from sce_desktop.core.i18n import _, ngettext, number
 from sce_desktop.core.languages import READS_ALL, Reads
 from sce_desktop.core.limits import MAX_LABELS
 from sce_desktop.ui.kit.dialog_parts import dialog_column, primary_and_cancel
+from sce_desktop.ui.kit.elided_label import ElidedLabel
 from sce_desktop.ui.kit.plain_label import unbroken
 from sce_desktop.ui.kit.project_dialog import ProjectDialog
 from sce_desktop.ui.kit.theme import SPACE_L, SPACE_M, px, set_role
@@ -91,9 +92,8 @@ class ImportDialog(ProjectDialog):
     # --- building ------------------------------------------------------------------------------------------
 
     def _build(self, append: bool) -> None:
-        title = QLabel(self._path.name)
-        title.setTextFormat(Qt.TextFormat.PlainText)
-        title.setToolTip(str(self._path))
+        title = ElidedLabel()  # a name may be longer than the screen is wide
+        title.setText(self._path.name, str(self._path))
         title.setAccessibleName(_("File"))
         set_role(title, "title")
         self.kind = QLabel()
@@ -119,7 +119,7 @@ class ImportDialog(ProjectDialog):
         self._forms = (heading(_("Format")), self.reading, heading(_("Columns")), self.columns)
         self._model_heading = heading(_("Model"))
         groups = ([self.target], self._forms[:2], self._forms[2:], [self._model_heading, self.scored_by])
-        self.side = ImportSide(groups, self.columns)
+        self.side = ImportSide(groups, self.columns, self.scored_by)
         self._show_forms(False)
 
         self.table = PreviewTable()

@@ -18,6 +18,8 @@ from sce_desktop.ui.kit.theme import SPACE_S, px, set_role
 if TYPE_CHECKING:
     from sce_desktop.tasks.scoring.choice import Choice
 
+_LINES = 4  # that the reason for a proposal takes at the most, in a usual window
+
 
 class ModelForm(QWidget):
     """Offers the models that can score; what the user chose stays, whatever is proposed.
@@ -59,6 +61,15 @@ class ModelForm(QWidget):
     def reads(self) -> Reads:
         """What it reads."""
         return self._reads.get(self.model, READS_ALL)
+
+    def room_to_come(self, width: int) -> int:
+        """How much higher this gets, at the most, once it is known which model is proposed, and why."""
+        if self.isHidden():
+            return 0
+        room = self.reason.fontMetrics().lineSpacing() * _LINES
+        if self.reason.isHidden():
+            return room + px(SPACE_S)
+        return max(0, room - self.reason.heightForWidth(width))
 
     def show_models(self, models: Mapping[str, Reads]) -> None:
         """Offer ``models``, by name or folder, with what they read."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout, QWidget
 from sce_desktop.core.i18n import _
 from sce_desktop.ui.kit.theme import SPACE_M, SPACE_S, px
 from sce_desktop.ui.transfer.import_forms import ColumnsForm
+from sce_desktop.ui.transfer.import_model import ModelForm
 
 _WIDTH = 312
 
@@ -18,9 +19,12 @@ _WIDTH = 312
 class ImportSide(QScrollArea):
     """Groups of settings, one below the other; scrolls only where shortening the list is not enough."""
 
-    def __init__(self, groups: Iterable[Iterable[QWidget]], columns: ColumnsForm) -> None:
+    def __init__(
+        self, groups: Iterable[Iterable[QWidget]], columns: ColumnsForm, scored_by: ModelForm
+    ) -> None:
         super().__init__()
         self._columns = columns
+        self._scored_by = scored_by
         self._inside = QWidget()
         form = QVBoxLayout(self._inside)
         before_bar = px(SPACE_M)  # which stands at the end of a line, wherever that is
@@ -39,8 +43,6 @@ class ImportSide(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # the name has the focus first
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFixedWidth(px(_WIDTH))
-        bar = self.verticalScrollBar().sizeHint().width()
-        self._inside.setMaximumWidth(px(_WIDTH) - bar)  # its place is kept: nothing is narrower once it comes
         self.setWidget(self._inside)
         self._inside.installEventFilter(self)
         for chooser in (columns.label_column, columns.use):
@@ -60,8 +62,13 @@ class ImportSide(QScrollArea):
     def _fit(self) -> None:
         layout = self._inside.layout()
         assert layout is not None
-        room = self.viewport().size()
-        self._columns.give_way(layout.totalHeightForWidth(room.width()) - room.height())
+        bar = self.verticalScrollBar().sizeHint().width()  # its place is kept: nothing gets narrower for it
+        width = self.maximumViewportSize().width() - bar
+        self._inside.setMaximumWidth(width)
+        margins = layout.contentsMargins()
+        # What comes once the rows are counted has its room from the first: the user is choosing by then.
+        to_come = self._scored_by.room_to_come(width - margins.left() - margins.right())
+        self._columns.give_way(layout.totalHeightForWidth(width) + to_come - self.viewport().height())
 
     @Slot()
     def _show_use(self) -> None:

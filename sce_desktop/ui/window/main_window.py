@@ -161,6 +161,7 @@ class MainWindow(QMainWindow):
             self.strip.end_offer
         )  # offers go back to a version, but for this:
         controllers.review.over.connect(partial(self.strip.end_offer_to, START))
+        controllers.advice.over.connect(self.strip.end_offer_to)
         controllers.navigation.panelAsked.connect(self.show_panel)
         controllers.navigation.guideAsked.connect(self.help_commands.show_guide)
         controllers.workspace.projectOpened.connect(self._on_opened)
