@@ -53,6 +53,18 @@ def test_evaluate_lists_of_labels(model: str, tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["labels"] == ['["damaged", "late"]', '["late"]', "[]"]
 
 
+@pytest.mark.parametrize("command", ["evaluate", "finetune"])
+def test_the_texts_are_no_gold_labels(
+    table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    """Each text would be a label of its own, and the accuracy 100%."""
+    tuned = tmp_path / "tuned"
+    arguments = [command, table, "--text", "text", "--gold", "text", "--model", model]
+    assert cli.main([*arguments, "-o", str(tuned)] if command == "finetune" else arguments) == 2
+    assert "Column “text” has the texts: choose another column of gold labels." in capsys.readouterr().err
+    assert not tuned.exists()
+
+
 def test_a_column_without_a_gold_label(
     table: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

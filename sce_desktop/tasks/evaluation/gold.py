@@ -86,6 +86,10 @@ def read_gold(gold: GoldSource, progress: Progress) -> GoldTable:
     report_doubts(table, progress)
     texts_at = find_columns(table.columns, gold.text_columns, progress, hint=elsewhere(table))
     gold_at = find_column(table.columns, gold.column, progress, hint=elsewhere(table))
+    if gold_at in texts_at:  # each text would be its own label, and every model right
+        raise UserError(
+            _("Column “{column}” has the texts: choose another column of gold labels.", column=gold.column)
+        )
     shape = Shape(table.columns, texts_at)
     texts: list[str] = []
     cells_of_gold: list[str] = []
