@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import sqlalchemy as sa
 
 from sce_desktop.core.annotations import Row
 from sce_desktop.core.arrays import IdArray
@@ -21,7 +22,7 @@ from sce_desktop.store.content.staging import StagedRows
 from sce_desktop.store.file.database import Database
 from sce_desktop.store.runs.drafts import DraftedRuns
 from sce_desktop.store.runs.scored import ScoredRuns
-from sce_desktop.store.sql import Ids
+from sce_desktop.store.sql import Ids, last_row_id
 
 
 class RowMethods:
@@ -96,6 +97,11 @@ class RowMethods:
         """Return the number of rows."""
         with self._database.read() as connection:
             return rows.counts(connection).rows
+
+    def last_row_id(self) -> int:
+        """Return the number of the last row, which is higher than `row_count` where rows were deleted."""
+        with self._database.read() as connection:
+            return int(connection.execute(sa.select(last_row_id())).scalar_one() or 0)
 
     def blank_count(self) -> int:
         """Return the number of rows with nothing to classify."""

@@ -171,6 +171,7 @@ def test_rows_leave_gaps(path: Path) -> None:
         assert project.row_ids().tolist() == kept
         assert project.rows(kept) == [before[row_id] for row_id in kept]
         assert (project.row_count(), project.blank_count()) == (10, 1)
+        assert project.last_row_id() == max(project.row_ids())  # rows keep their numbers
         assert [row.id for batch in project.iter_rows(3) for row in batch] == kept
         with pytest.raises(KeyError):
             project.texts([4])

@@ -33,7 +33,7 @@ class RowsSelection(QObject):
         unknown = self._has_unknown(stretches)
         every = [range(len(self._model.ids))]
         self._everything = unknown and not self._model.counted and stretches == every
-        self._navigation.set_selected(self.ids(), unknown=unknown)
+        self._navigation.set_selected(() if unknown else self._ids_at(stretches), unknown=unknown)
 
     def catch_up(self) -> None:
         """Select what was found meanwhile too, where everything is selected; then tell the navigation."""
@@ -52,8 +52,9 @@ class RowsSelection(QObject):
     def ids(self) -> Sequence[int]:
         """The ids of the selected rows, none before all are known; those of very many stay in their array."""
         stretches = self._table.selected_stretches()
-        if self._has_unknown(stretches):
-            return ()
+        return () if self._has_unknown(stretches) else self._ids_at(stretches)
+
+    def _ids_at(self, stretches: Sequence[range]) -> Sequence[int]:
         parts = [self._model.ids[stretch.start : stretch.stop] for stretch in stretches]
         if sum(map(len, parts)) <= MOST_SELECTED:
             return [row_id for part in parts for row_id in part.tolist() if row_id]

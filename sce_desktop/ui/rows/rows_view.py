@@ -77,7 +77,6 @@ class RowsView(QWidget):
         self._aliases: list[str] = []  # of the runs that the columns have room for
         self._problem = ""  # why what was asked last has no answer
         self._searching = False  # for rows, in a worker
-        self._highest = 0  # number of a row of the project, as far as it is known
         self.setAccessibleName(_("Rows of the project"))
         self.model = RowsModel(workspace, navigation, messages, self)
         self.table = RowsTable(self.model)
@@ -190,7 +189,6 @@ class RowsView(QWidget):
         self.table.show_sorting(None if plain else sorted_by, query.descending)
         if own is not None:
             self.columns.learn_kind(own)
-        self._make_room()
         self._navigation.rows_found(len(ids) if self.model.counted else None)
         self.selection.tell()
         self._show_state()
@@ -211,18 +209,12 @@ class RowsView(QWidget):
 
     @Slot()
     def _on_rows(self) -> None:
-        """Make room for the numbers of all rows, before the first of them are there."""
-        project = self._workspace.project
-        self._highest = project.row_count() if project is not None else 0
-        self.table.set_most(self._highest)
-
-    def _make_room(self) -> None:
-        """Make room for higher numbers, as a repaired project may have; columns do not move with a filter.
+        """Make room for the numbers of all rows: columns that follow what is found move all others.
 
         Each move of them is a second layout and a second paint of all that was found.
         """
-        self._highest = max(self._highest, int(self.model.ids.max(initial=0)))
-        self.table.set_most(self._highest)
+        project = self._workspace.project
+        self.table.set_most(project.last_row_id() if project is not None else 0)
 
     @Slot(object)
     def _on_failed(self, problem: str) -> None:
@@ -237,7 +229,6 @@ class RowsView(QWidget):
         self._show_state()
         if not len(self.model.ids):
             return
-        self._make_room()
         self.walk.catch_up()
         self.selection.catch_up()
         self._visible_soon.start()
